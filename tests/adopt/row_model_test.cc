@@ -61,7 +61,7 @@ class RowModel {
     rows_[at(i)].hold = Hold::old_code;
     rows_[at(i)].live = true;
   }
-  /// Somebody sets the lease columns to NULL.
+  /// A program without tokens sets the lease columns to NULL.
   void clear(int i) {
     auto& row = rows_[at(i)];
     if (row.hold == Hold::ours) return end(row, row.live ? "revoked" : "expired");

@@ -163,7 +163,7 @@ TEST_P(RowRulesTest, GuardOffLetsAWriteThroughAndTheRowCountsAsFinal) {
   run("UPDATE {s}.jobs SET status = 'COMPLETED' WHERE id = 1");
   EXPECT_EQ(rows.show({"1"})->state, "completed");
   EXPECT_EQ(code_of(rows.claim()), Errc::empty);
-  // Its holder is told that its run was ended, and verify() finds no lease on a finished row.
+  // Its holder learns that its run was ended, and verify() finds no lease on a finished row.
   const auto late = rows.complete(grant.key, grant.token);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().lost_reason, LostReason::revoked);

@@ -66,7 +66,7 @@ TEST_P(ItemCommands, DoneIsTheOwnersWhileOneHasIt) {
   EXPECT_EQ(json({"claim", "take", "SD-1", "--session", "ann-1"}, 3).at("error").at("code"), "terminal");
   EXPECT_EQ(tool({"item", "reopen", "SD-1"}).out, "reopened SD-1\n");
   EXPECT_EQ(state_of("SD-1"), "open");
-  EXPECT_EQ(tool({"item", "done", "SD-1"}).exit_code, 0) << "nobody has it";
+  EXPECT_EQ(tool({"item", "done", "SD-1"}).exit_code, 0) << "no session has it";
   EXPECT_EQ(tool({"item", "done", "SD-9"}).exit_code, 4);
   EXPECT_EQ(tool({"item", "reopen", "SD-9"}).exit_code, 4);
 }

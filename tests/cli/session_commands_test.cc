@@ -54,7 +54,7 @@ TEST_P(SessionCommands, TheEnvironmentNamesTheSessionAndProvesIt) {
   EXPECT_EQ(tool({"session", "close", "ben-1"}, env).exit_code, 2);
   EXPECT_EQ(status_of("ben-1"), "active");
   EXPECT_EQ(tool({"session", "close", "--reason", "done for today"}, env).out, "closed ann-1\n");
-  EXPECT_EQ(tool({"session", "show"}).exit_code, 2) << "nobody said which";
+  EXPECT_EQ(tool({"session", "show"}).exit_code, 2) << "no session is named";
 }
 
 TEST_P(SessionCommands, ParkDeclaresSilenceUpToTwelveHours) {

@@ -39,7 +39,7 @@ class Tmux {
   Tmux& operator=(const Tmux&) = delete;
   ~Tmux() { tmux({"kill-server"}); }
 
-  /// As if somebody typed it.
+  /// As if a person typed it.
   void type(const std::string& text) { tmux({"send-keys", "-l", "--", text}); }
   /// A key by tmux's name for it: Enter, C-c, PageDown, Tab.
   void press(const std::string& key) { tmux({"send-keys", key}); }

@@ -23,7 +23,7 @@ TEST_P(ChunkJobTest, ItCompletesWithItsSetAndHasTheCounts) {
   plan(3);
   const auto id = tied();
   EXPECT_EQ(progress().job_id, id);
-  EXPECT_TRUE(fails(jobs().claim("sync", claiming(), by("ann")), Errc::empty)) << "nobody works on it meanwhile";
+  EXPECT_TRUE(fails(jobs().claim("sync", claiming(), by("ann")), Errc::empty)) << "no worker gets it meanwhile";
   load("1", 10);
   load("2", 20);
   EXPECT_EQ(job_state(id), JobState::blocked);
@@ -105,7 +105,7 @@ TEST_P(ChunkJobTest, TyingAHeldJobNeedsItsToken) {
   EXPECT_EQ(dump(), before);
   advance(31s);
   const auto next = claim_one(jobs(), "sync", "bob");
-  EXPECT_TRUE(fails(chunks().tie_job("orders", id, held.token), Errc::lost)) << "somebody else has it now";
+  EXPECT_TRUE(fails(chunks().tie_job("orders", id, held.token), Errc::lost)) << "another holder has it now";
   EXPECT_TRUE(ok(chunks().tie_job("orders", id, next.token)));
 }
 

@@ -163,7 +163,7 @@ TEST_P(ChunkSetTest, PruneForgetsEndedLeasesAndNoChunk) {
   EXPECT_EQ(must(store().prune(1h)).leases, 1) << "that of the completed chunk";
   EXPECT_EQ(chunk("1").rows, 10);
   EXPECT_TRUE(ok(save(held)));
-  EXPECT_TRUE(ok(complete(expired))) << "nobody took it over";
+  EXPECT_TRUE(ok(complete(expired))) << "no loader took it over";
   EXPECT_EQ(progress().total, 3);
 }
 

@@ -56,7 +56,7 @@ TEST_P(ChunkTest, AFinishedSetSaysEmptyAndComplete) {
   EXPECT_EQ(done.state, ChunkSetState::complete);
   EXPECT_EQ(done.rows, 20);
   const auto refused = chunks().claim("orders", {.wait = 1h});
-  ASSERT_TRUE(fails(refused, Errc::empty)) << "and nobody waits for what will not come";
+  ASSERT_TRUE(fails(refused, Errc::empty)) << "and a claim does not wait in vain";
   EXPECT_FALSE(refused.error().retry_at);
   EXPECT_TRUE(fails(chunks().claim("orders", {.key = "1-1"}), Errc::terminal));
 }

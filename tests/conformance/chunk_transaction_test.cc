@@ -101,11 +101,11 @@ TEST_P(ChunkTransactionTest, Promise14_TheFencePassesTheCurrentTokenOnly) {
   run("COMMIT");
   must(chunks_.release("orders", held.key, held.token));
   begin();
-  EXPECT_TRUE(lost(fence(held), LostReason::finished)) << "nobody has it";
+  EXPECT_TRUE(lost(fence(held), LostReason::finished)) << "no loader has it";
   run("ROLLBACK");
   claim("bob");
   begin();
-  EXPECT_TRUE(lost(fence(held), LostReason::superseded)) << "somebody else has it";
+  EXPECT_TRUE(lost(fence(held), LostReason::superseded)) << "another loader has it";
   run("ROLLBACK");
   EXPECT_TRUE(fails(fence(held), Errc::invalid_argument)) << "outside of a transaction it would promise nothing";
 }

@@ -73,7 +73,7 @@ TEST_P(ClaimDoubtTest, AnOperatorsActIsNotRepeatedBehindItsBack) {
   take("ann", "SD-2");
   lose_reply("claim_revoke");
   EXPECT_TRUE(fails(broken_->claims().revoke("SD-1", "why"), Errc::in_doubt));
-  EXPECT_EQ(faults_->calls("claim_revoke"), 1) << "a second one would hit whoever has it by then";
+  EXPECT_EQ(faults_->calls("claim_revoke"), 1) << "a second one would hit the next owner";
   lose_reply("claim_transfer");
   EXPECT_TRUE(fails(broken_->claims().transfer("SD-3", "ann"), Errc::in_doubt));
   lose_reply("session_revoke");

@@ -1,4 +1,4 @@
-// Promise 14 for a claimed item: while a user's own transaction has fenced its token, nobody takes the item over.
+// Promise 14 for a claimed item: while a user's own transaction has fenced its token, no session takes the item over.
 #include <gtest/gtest.h>
 
 #include "leasehold/postgres.h"
@@ -59,7 +59,7 @@ TEST_P(ClaimFenceTest, Promise14_TheCurrentTokenPassesAndNoOther) {
   EXPECT_TRUE(fails(fence({.key = "SD-2", .token = mine.token}), Errc::lost)) << "of another item";
   EXPECT_FALSE(fence({.key = "SD-9", .token = mine.token}).ok());
   advance(30s);
-  EXPECT_TRUE(ok(fence(mine))) << "stale, but nobody has taken it";
+  EXPECT_TRUE(ok(fence(mine))) << "stale, but not taken over";
   join("bob");
   const auto next = take("bob", "SD-1");
   EXPECT_TRUE(lost(fence(mine), LostReason::superseded));
@@ -91,7 +91,7 @@ TEST_P(ClaimFenceTest, Promise14_TakeoverRevokeAndCloseWaitForTheTransaction) {
   const auto hurried = open({.call_timeout = 300ms});
   begin();
   ASSERT_TRUE(ok(fence_here(mine)));
-  // On PostgreSQL the holder is seen to be at it; a SQLite file lets nobody write meanwhile.
+  // PostgreSQL sees that the holder is still writing; a SQLite file has one writer at a time.
   const auto refused = hurried.claims().take("SD-1", "bob");
   ASSERT_FALSE(refused.ok()) << "taken over under a fence";
   EXPECT_TRUE(refused.error().code == Errc::busy || refused.error().code == Errc::unavailable)

@@ -43,7 +43,7 @@ TEST_P(ClaimMoveTest, Promise13_ReleasingTwiceIsReleasingOnce) {
   EXPECT_EQ(dump(), before);
   take("bob", "SD-1");
   before = dump();
-  EXPECT_TRUE(ok(release(claim))) << "it was released, whoever has it now";
+  EXPECT_TRUE(ok(release(claim))) << "it was released, even if another session has it now";
   EXPECT_EQ(dump(), before);
 }
 

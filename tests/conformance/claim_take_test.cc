@@ -97,7 +97,7 @@ TEST_P(ClaimTakeTest, UnregisteredSaysWhatIsWrongWithTheSession) {
   unregistered(try_take("ann", "SD-1"), "stale");
   unregistered(try_take("nobody", "SD-9"), "unknown");
   unregistered(claims().take("SD-9", "ann", {.create = true}), "stale");
-  EXPECT_EQ(dump(), before) << "nothing was added for nobody";
+  EXPECT_EQ(dump(), before) << "an unknown session adds nothing";
   must(store().recover());
   unregistered(try_take("ann", "SD-1"), "stale");
 }
@@ -163,7 +163,7 @@ TEST_P(ClaimTakeTest, ARevokedClaimIsNotTakenAgainByTheSameRequest) {
   const auto others = take("bob", "SD-1");
   EXPECT_TRUE(fails(try_take("ann", "SD-1"), Errc::held));
   must(release(others));
-  EXPECT_TRUE(ok(try_take("ann", "SD-1"))) << "somebody else had it meanwhile";
+  EXPECT_TRUE(ok(try_take("ann", "SD-1"))) << "another session had it meanwhile";
 }
 
 TEST_P(ClaimTakeTest, ATransferGivesBackWhatWasRevoked) {

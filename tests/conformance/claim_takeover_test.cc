@@ -1,4 +1,4 @@
-// A stale session keeps nobody waiting, and whoever comes late moves nothing. Promises 4, 6 and 12.
+// A stale session keeps no other session waiting, and an act that comes late changes nothing. Promises 4, 6 and 12.
 #include <gtest/gtest.h>
 
 #include "support/session_helpers.h"
@@ -122,7 +122,7 @@ TEST_P(ClaimTakeoverTest, RecoverFreesWhatStaleSessionsHaveAndCountsIt) {
   take("ann", "SD-1");
   const auto late = take("ann", "SD-2");
   join("bob");
-  EXPECT_EQ(must(store().recover()).claims, 0) << "nobody is stale yet";
+  EXPECT_EQ(must(store().recover()).claims, 0) << "no session is stale yet";
   advance(30s);
   join("cid");
   take("cid", "SD-3");

@@ -105,7 +105,7 @@ TEST_P(ElectionTest, Promise05_ARevokedLeaderLearnsOfTheRevoke) {
 }
 
 TEST_P(ElectionTest, Promise06_ALeaderWhoFallsSilentIsFollowedByTheNext) {
-  // Its process has died: nobody heartbeats.
+  // Its process has died, so no heartbeat comes.
   const auto dead = take(locks(), "leader", {.ttl = 30s}, by("ann"));
   Candidate bob(*this, {}, by("bob"));
   advance(30s);

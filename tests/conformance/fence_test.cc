@@ -1,5 +1,5 @@
 // Promise 14: the fence guards the user's own transaction. What each store can promise is the same, how it
-// feels differs: PostgreSQL refuses a takeover, a SQLite file lets nobody write meanwhile.
+// feels differs: PostgreSQL refuses a takeover, a SQLite file has one writer at a time.
 #include <gtest/gtest.h>
 
 #include "support/lock_helpers.h"

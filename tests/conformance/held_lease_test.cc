@@ -115,7 +115,7 @@ TEST_P(HeldLeaseTest, ASecondReleaseGivesTheFirstAnswerAgain) {
   auto released = must(locks().hold("deploy", {.ttl = 10s}, by("alice")));
   EXPECT_TRUE(ok(released.release()));
   const auto bobs = take(locks(), "deploy", {}, by("bob"));
-  EXPECT_TRUE(ok(released.release())) << "it was released, whoever has it now";
+  EXPECT_TRUE(ok(released.release())) << "it was released, even if another holder has it now";
   EXPECT_TRUE(ok(locks().heartbeat("deploy", bobs.token)));
 }
 
@@ -206,7 +206,7 @@ TEST_P(HeldLeaseTest, Promise09_WithoutAnAnswerTheStopTokenFiresBeforeTheLeaseEn
   EXPECT_LT(stopped_at.load(), (trusted + 30ms).time_since_epoch().count());
   EXPECT_GT(stopped_at.load(), (trusted - 200ms).time_since_epoch().count()) << "not at the first hiccup";
   ASSERT_TRUE(held->lost().has_value());
-  EXPECT_NE(held->lost()->code, Errc::lost) << "nobody said that it was lost";
+  EXPECT_NE(held->lost()->code, Errc::lost) << "the store did not say that it was lost";
 }
 
 TEST_P(HeldLeaseTest, AnOutageShorterThanTheLeaseIsSurvived) {

@@ -117,7 +117,7 @@ TEST_P(ItemBacklogTest, AFreeItemWithoutChildrenIsRemoved) {
   EXPECT_EQ(owner_reported(held), "ann b");
   EXPECT_TRUE(fails(items().remove("a"), Errc::busy)) << "it has a child";
   advance(30s);
-  EXPECT_TRUE(ok(items().remove("b"))) << "a stale session keeps nobody";
+  EXPECT_TRUE(ok(items().remove("b"))) << "a stale session does not prevent it";
   EXPECT_EQ(item("a").conflicts, Words{});
   EXPECT_TRUE(fails(claims().show("b"), Errc::not_found));
   EXPECT_TRUE(ok(items().remove("a")));

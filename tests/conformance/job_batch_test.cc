@@ -35,7 +35,7 @@ class JobBatchTest : public StoreTest {
   using Settle = std::function<Result<JobSettled>(JobId, Token)>;
 
   /// Jobs of three holders. One of them has gone silent, and what it had was taken back. Of the others' jobs every
-  /// tenth was settled before, and of another tenth somebody wants that it stops. One job has never been.
+  /// tenth was settled before, and another tenth is to be cancelled. One job does not exist.
   void give_out(const Settle& settle) {
     add_many(jobs(), "q", 999);
     const auto late = claim(jobs(), "q", claiming(100, 30s), by("late"));

@@ -61,7 +61,7 @@ TEST_P(JobDeadProcessTest, RecoverFindsItToo) {
   EXPECT_EQ(recovered.leases, 1);
   EXPECT_EQ(recovered.jobs, 3);
   EXPECT_EQ(must(store().recover()).leases, 0) << "nothing is left";
-  EXPECT_TRUE(claim(jobs(), "mail", claiming(3), by("bob")).solo) << "nobody knows which of them did it";
+  EXPECT_TRUE(claim(jobs(), "mail", claiming(3), by("bob")).solo) << "it is unknown which of them did it";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Time limits of attempts: no heartbeat extends one, and whoever comes next fails it. Promises 5, 6 and 7.
+// Time limits of attempts: no heartbeat extends one, and the next call fails it. Promises 5, 6 and 7.
 #include <gtest/gtest.h>
 
 #include "support/job_helpers.h"

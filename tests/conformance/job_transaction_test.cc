@@ -127,7 +127,7 @@ TEST_P(JobTransactionTest, Promise14_TheFencePassesTheCurrentTokenOnly) {
   EXPECT_TRUE(ok(fence(job)));
   run("COMMIT");
   must(jobs_.release(job.id, job.token));
-  EXPECT_TRUE(lost(fence_once(job), LostReason::finished)) << "nobody has it";
+  EXPECT_TRUE(lost(fence_once(job), LostReason::finished)) << "no worker has it";
   const auto again = claim_one(jobs_, "invoice", "bob");
   EXPECT_TRUE(lost(fence_once(job), LostReason::superseded)) << "another worker has it";
   EXPECT_TRUE(ok(fence_once(again)));

@@ -189,7 +189,7 @@ TEST_P(LoaderTest, Promise07_ChunksOfADeadLoaderAreLoadedUnderLeasesOfTheirOwn) 
   const auto summary = Loader(store(), "orders", {.concurrency = 3}).run(load);
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 3);
-  for (const auto* key : {"1", "2", "3"}) EXPECT_EQ(show(key).crashes, 0) << "nobody knows which of them it was";
+  for (const auto* key : {"1", "2", "3"}) EXPECT_EQ(show(key).crashes, 0) << "it is unknown which of them it was";
   EXPECT_EQ(open_leases(), "0");
 }
 
@@ -268,7 +268,7 @@ TEST_P(LoaderTest, AChunkCompletedLongAgoIsLoadedAgainFromItsBeginning) {
   ASSERT_TRUE(ok(Loader(store(), "orders").run(load)));
   advance(24h);
   ASSERT_TRUE(ok(Loader(store(), "orders").run([](const Chunk&, ChunkContext&) {
-    ADD_FAILURE() << "nobody asked for it";
+    ADD_FAILURE() << "it was not to be loaded";
     return Verdict::release();
   })));
   const auto again = Loader(store(), "orders", {.older_than = 1h}).run([](const Chunk& chunk, ChunkContext& context) {
@@ -291,7 +291,7 @@ TEST_P(LoaderTest, Promise10_AnOutageIsWaitedFor) {
   Loading loader(fragile, {.concurrency = 2, .on_trouble = [&](const Error&) { ++troubles; }},
                  [&](const Chunk& chunk, ChunkContext& context) {
                    began.open();
-                   return end.wait() ? load(chunk, context) : Verdict::fail("nobody let it go on");
+                   return end.wait() ? load(chunk, context) : Verdict::fail("the gate stayed closed");
                  });
   ASSERT_TRUE(began.wait());
   faults->fail_always(Fault::fail_before_send);

@@ -1,4 +1,4 @@
-// The lock delay: after an expiry or a revoke nobody gets the place for a while, after a release at once.
+// The lock delay: after an expiry or a revoke the place stays closed for a while, after a release it is free at once.
 #include <gtest/gtest.h>
 
 #include "support/dead_holder.h"
@@ -181,7 +181,7 @@ TEST_P(LockDelayTest, ShowHasTheShareInItsDelayAndNotAnExpiredOne) {
   EXPECT_EQ(shown.token, bob.token);
   EXPECT_EQ(shown.free_at, test_start + 1h);
   EXPECT_TRUE(must(locks().list()).at(0).delayed);
-  EXPECT_EQ(must(locks().list({.only_held = true})).size(), 1U) << "nobody has ended ann's lease";
+  EXPECT_EQ(must(locks().list({.only_held = true})).size(), 1U) << "ann's lease has not been ended";
   EXPECT_EQ(must(locks().revoke("report", "that one too")).token, ann.token);
   EXPECT_TRUE(must(locks().list({.only_held = true})).empty());
   EXPECT_TRUE(is_delayed(locks().acquire("report", {}, by("cat")), test_start + 1h));

@@ -31,7 +31,7 @@ class LockFenceShareTest : public LockFamilyTest {
     ASSERT_TRUE(user_->begin());
     ASSERT_TRUE(ok(user_->fence(name, token)));
   }
-  /// PostgreSQL says `busy`; a SQLite file lets nobody write meanwhile.
+  /// PostgreSQL says `busy`; a SQLite file has one writer at a time.
   static bool is_kept_out(const Result<Grant>& refused) {
     return !refused && (refused.error().code == Errc::busy || refused.error().code == Errc::unavailable);
   }
@@ -58,7 +58,7 @@ TEST_P(LockFenceShareTest, Promise14_AShareThatHasEndedIsLost) {
   ASSERT_TRUE(ok(locks().release("report", released.token)));
   ASSERT_TRUE(ok(locks().revoke("report", "enough", revoked.token)));
   advance(10s);
-  EXPECT_TRUE(ok(fence("report", expired.token))) << "nobody has taken its place";
+  EXPECT_TRUE(ok(fence("report", expired.token))) << "its place is not taken";
   take(locks(), "report", {}, by("dan"));
   EXPECT_TRUE(lost(fence("report", released.token), LostReason::finished));
   EXPECT_TRUE(lost(fence("report", revoked.token), LostReason::revoked));
@@ -123,7 +123,7 @@ TEST_P(LockFenceShareTest, Promise14_DuringItsDelayAGrantMayStillBeFenced) {
   advance(12s);
   EXPECT_TRUE(ok(fence("deploy", ann.token)));
   must(store().recover());
-  EXPECT_TRUE(lost(fence("deploy", ann.token), LostReason::expired)) << "not after somebody has ended its lease";
+  EXPECT_TRUE(lost(fence("deploy", ann.token), LostReason::expired)) << "not after its lease has been ended";
 }
 
 }  // namespace

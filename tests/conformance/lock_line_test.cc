@@ -55,7 +55,7 @@ LEASEHOLD_ON_BOTH_STORES(LockLineTest);
 
 TEST_P(LockLineTest, SharesAndAllOfItStandInOneLine) {
   const auto whole = take(locks(), "report", {}, by("ann"));
-  EXPECT_EQ(stand("report", "bob"), "free") << "nobody stands before it: its turn to ask";
+  EXPECT_EQ(stand("report", "bob"), "free") << "it is first in line: its turn to acquire";
   EXPECT_EQ(stand("report", "cat"), "held");
   ASSERT_TRUE(ok(locks().release("report", whole.token)));
   EXPECT_TRUE(fails(ask("report", "cat", sharing()), Errc::busy));
@@ -189,7 +189,7 @@ TEST_P(LockLineTest, AWaiterThatLostOnePlaceGetsAllOfThemAnew) {
   EXPECT_EQ(stand_for_all({"a", "b"}, "ann", 5s), "busy a") << "now behind bob";
 }
 
-// The database server's clock may be set back; nobody renews the place of a waiter that died.
+// The database server's clock may be set back; the place of a waiter that died is not renewed.
 TEST_P(LockLineTest, APlaceFromTheFutureDoesNotBlockTheLine) {
   EXPECT_EQ(stand("a", "dead"), "free");
   EXPECT_EQ(stand("b", "alive"), "free");
@@ -226,7 +226,7 @@ TEST_P(LockLineTest, Promise11_ARefusalDuringADelayReportsTheDelayAndNotAFreeLoc
   EXPECT_EQ(refused.error().retry_at, now() + 1h);
 }
 
-// A lock nobody ever had is shown as unknown: that must not look like news to those behind the first.
+// A lock that was never held is shown as unknown: that must not look like a change to the waiters behind the first.
 TEST_P(LockLineTest, WaitersForAFreshLockOnlyReadWhileNothingHappens) {
   take(locks(), "a", {.ttl = 1h}, by("ann"));
   stand_for_all({"a", "b"}, "bob", 1min);

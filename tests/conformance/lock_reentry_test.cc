@@ -1,4 +1,4 @@
-// Asking for what one has: waiting for oneself would never end, so it is refused at once with a word of its own.
+// A holder that requests its own lock would wait for itself for ever, so it is refused at once, as `reentry`.
 #include <gtest/gtest.h>
 
 #include "support/lock_family_fixture.h"
@@ -92,7 +92,7 @@ TEST_P(LockReentryTest, ASecondShareThatItsOwnPermitsLeaveNoRoomForIs) {
   const auto mine = take(locks(), "gpu", permits(3, 5, 1h), by("ann"));
   const auto before = dump();
   const auto refused = locks().acquire("gpu", waiting(permits(3, 5)), by("ann"));
-  ASSERT_TRUE(fails(refused, Errc::reentry)) << "whoever else gives back: it would wait for itself";
+  ASSERT_TRUE(fails(refused, Errc::reentry)) << "even if all others give back, it would wait for itself";
   EXPECT_EQ(refused.error().held_by->acquired_at, mine.acquired_at);
   EXPECT_EQ(dump(), before);
 }

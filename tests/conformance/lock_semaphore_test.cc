@@ -1,4 +1,4 @@
-// Semaphores: so many permits of a capacity. Never more than the capacity, and nobody left behind.
+// Semaphores: so many permits of a capacity. Never more than the capacity, and no waiter is forgotten.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -74,7 +74,7 @@ TEST_P(LockSemaphoreTest, AnotherCapacityIsAMismatchWhileAnybodyHasAShare) {
   EXPECT_TRUE(fails(locks().acquire("gpu", sharing(), by("bob")), Errc::mismatch)) << "no capacity is another one";
   EXPECT_EQ(dump(), before);
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
-  ASSERT_TRUE(ok(locks().acquire("gpu", permits(6, 6), by("bob")))) << "nobody has a share: the new one counts";
+  ASSERT_TRUE(ok(locks().acquire("gpu", permits(6, 6), by("bob")))) << "no share is held: the new capacity counts";
   EXPECT_EQ(must(locks().show("gpu")).capacity, 6);
 }
 

@@ -65,7 +65,7 @@ TEST_P(LockShareTest, Promise05_AHeartbeatNeverRevivesAnExpiredShare) {
   take(locks(), "report", sharing(1h), by("bob"));
   advance(10s);
   EXPECT_TRUE(lost(locks().heartbeat("report", ann.token), LostReason::expired));
-  EXPECT_TRUE(ok(locks().release("report", ann.token))) << "nobody needed its place";
+  EXPECT_TRUE(ok(locks().release("report", ann.token))) << "its place was not needed";
   EXPECT_EQ(holders_of("report"), "bob");
 }
 
@@ -212,7 +212,7 @@ TEST_P(LockShareTest, ShowHasTheShareThatFreesLastAndTheNumber) {
   advance(60s);
   EXPECT_EQ(must(locks().show("report")).state, LeaseState::expired);
   EXPECT_EQ(status_of(store()).expired_leases, 2);
-  EXPECT_EQ(must(locks().list({.only_held = true})).size(), 1U) << "nobody has ended them yet";
+  EXPECT_EQ(must(locks().list({.only_held = true})).size(), 1U) << "they have not been ended yet";
 }
 
 TEST_P(LockShareTest, HoldersListsEachWithItsPermits) {

@@ -105,7 +105,7 @@ TEST_P(LockWatchTest, StopEndsIt) {
 
 TEST_P(LockWatchTest, MeaninglessArgumentsAreRefused) {
   EXPECT_TRUE(fails(locks().watch("", {}, [](const Result<LockInfo>&) {}), Errc::invalid_argument));
-  EXPECT_TRUE(fails(locks().watch("deploy", {}, nullptr), Errc::invalid_argument)) << "nobody to tell";
+  EXPECT_TRUE(fails(locks().watch("deploy", {}, nullptr), Errc::invalid_argument)) << "no callback";
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class LongActTest : public ChunkStoreTest {
     watched_->listen({});
     return steps;
   }
-  /// Before each step a heartbeat of somebody else is committed; and no step removes more than it may.
+  /// Before each step a heartbeat of another holder is committed, and no step removes more than it may.
   template <typename Act>
   void expect_bounded_steps(const std::string& table, Act&& act) {
     const auto grant = take(locks(), "deploy", {}, by("ann"));

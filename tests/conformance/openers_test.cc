@@ -1,4 +1,4 @@
-// Ten processes that open a new store at once: one schema, nobody refused.
+// Ten processes that open a new store at once: one schema, and no process is refused.
 #include <gtest/gtest.h>
 
 #include <iostream>

@@ -1,4 +1,4 @@
-// A server that ends a connection in the middle of an act: nobody here knows whether that has happened.
+// A server that ends a connection in the middle of an act: the client cannot know whether the act has happened.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -12,7 +12,7 @@ namespace {
 
 class PostgresDoubtTest : public StoreTest {
  protected:
-  /// Ends the connection of whoever waits for `blocker`; false while nobody does.
+  /// Ends the connection that waits for `blocker`; false while there is none.
   bool cut_off_who_waits_for(PgConnection& blocker) {
     const auto waiting =
         "FROM pg_stat_activity WHERE " + std::to_string(blocker.backend_pid()) + " = ANY (pg_blocking_pids(pid))";

@@ -58,7 +58,7 @@ TEST_P(PruneBatchesTest, OfFreeLocks) {
   take(locks(), "expired", {.ttl = 1s}, by("bob"));
   EXPECT_EQ(prune_an_hour_later().locks, many);
   const auto left = must(locks().list());
-  ASSERT_EQ(left.size(), 2U) << "what somebody has, or had and nobody has taken back, stays";
+  ASSERT_EQ(left.size(), 2U) << "what is held, or expired and not taken back, stays";
   EXPECT_TRUE(ok(locks().heartbeat("held", held.token)));
 }
 

@@ -72,7 +72,7 @@ TEST_P(PruneStatusTest, PrunedEventIdsAreNotGivenOutAgain) {
   take(locks(), "deploy", {}, by("alice"));
   const auto fresh = store().events({.after_id = last});
   ASSERT_TRUE(ok(fresh));
-  EXPECT_EQ(fresh->size(), 1U) << "somebody following the events would miss it";
+  EXPECT_EQ(fresh->size(), 1U) << "a reader that follows the events would miss it";
 }
 
 TEST_P(PruneStatusTest, PruneRefusesANegativeAge) { EXPECT_TRUE(fails(store().prune(-1s), Errc::invalid_argument)); }

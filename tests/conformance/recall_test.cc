@@ -1,4 +1,5 @@
-// What a watched lease's callback owns may end another watch: whoever destroys the callback must hold no lock then.
+// What a watched lease's callback owns may end another watch, so the thread that destroys the callback must hold no
+// lock.
 #include "lease/recall.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ class RecallTest : public StoreTest {
 
   std::shared_ptr<void> watch(Recalls::OnNews on_news) { return recalls_->watch(gone, std::move(on_news)); }
 
-  /// Where a thread hangs with the lock, nobody may wait for it: the recalls stay.
+  /// If a thread hangs with the lock, no other thread may wait for it: the recalls stay.
   void expect_open(Gate& gate) {
     if (gate.wait()) return;
     static_cast<void>(new std::shared_ptr<Recalls>(recalls_));

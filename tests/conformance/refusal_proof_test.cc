@@ -14,7 +14,7 @@ class RefusalProofTest : public SessionStoreTest {
   Chunks chunks() { return store().chunks(); }
   Schedules schedules() { return store().schedules(); }
 
-  /// Of somebody who is named, and without a proof.
+  /// It names the holder and contains no proof.
   template <typename T>
   static void expect_no_proof(const Result<T>& refused, Errc code, const std::string& holder, Token token) {
     ASSERT_TRUE(fails(refused, code));

@@ -57,7 +57,7 @@ TEST_P(RefusalTest, Promise11_BusyWhenOthersStandInLine) {
   stand_in_line("deploy", "first-in-line", 5s);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   const auto refused = locks().acquire("deploy", {}, by("bob"));
-  ASSERT_TRUE(fails(refused, Errc::busy)) << "nobody may jump the line";
+  ASSERT_TRUE(fails(refused, Errc::busy)) << "no caller may jump the line";
   EXPECT_EQ(status_of(store()).waiters, 1);
   EXPECT_EQ(locks().show("deploy")->waiters, 1);
 }

@@ -1,4 +1,4 @@
-// History has a retention: processes that work remove what is older, and nobody has to prune.
+// History has a retention: processes that work remove what is older, and nothing has to call prune.
 #include <gtest/gtest.h>
 
 #include "storage/query.h"

@@ -42,7 +42,7 @@ TEST_P(ScheduleAcquireTest, Promise02_ItIsDueExactlyAtItsMoment) {
   }
   EXPECT_TRUE(must(schedules().due()).due.empty());
   EXPECT_EQ(must(schedules().due()).next_in, Duration(1us));
-  EXPECT_EQ(dump(), before) << "whoever comes too early leaves no trace";
+  EXPECT_EQ(dump(), before) << "a caller that comes too early leaves no trace";
   advance(1us);
   EXPECT_EQ(must(schedules().due()).due.size(), 2U);
   for (const auto* name : {"refresh", "report"}) {

@@ -107,7 +107,7 @@ TEST_P(ScheduleBadInputTest, LengthsThatCannotBe) {
 
 TEST_P(ScheduleBadInputTest, TasksThatCannotBe) {
   EXPECT_NE(why_not({.rule = every(1h), .queue = "mail", .command = {"true"}}).find("not both"), std::string::npos);
-  why_not({.rule = every(1h), .payload = "for nobody"});
+  why_not({.rule = every(1h), .payload = "without a queue"});
   why_not({.rule = every(1h), .queue = "mail", .payload = std::string(1024 * 1024 + 1, 'x')});
   why_not({.rule = every(1h), .command = {""}});
   why_not({.rule = every(1h), .command = {"echo", "\xFF"}});

@@ -1,4 +1,4 @@
-// The calendar in time zones whose clocks change, and clocks that somebody sets.
+// The calendar in time zones whose clocks change, and clocks that are set.
 #include <gtest/gtest.h>
 
 #include "support/schedule_helpers.h"
@@ -80,7 +80,7 @@ TEST_P(ScheduleCalendarTest, AMomentThatHasARowAlreadyIsAMicrosecondLater) {
   EXPECT_EQ(next_run("report"), at("2026-03-02T12:00:00Z"));
 }
 
-/// On SQLite the calendar goes by the wall clock, which somebody may set, and leases by time that has passed.
+/// On SQLite the calendar goes by the wall clock, which can be set, and leases by time that has passed.
 class ScheduleWallClockTest : public ::testing::Test {
  protected:
   Result<ScheduleRun> acquire(const std::string& name, const std::string& who) {

@@ -1,4 +1,4 @@
-// Promise 14 for a run: while a user's own transaction has fenced its token, nobody takes it over nor ends it.
+// Promise 14 for a run: while a user's own transaction has fenced its token, no caller takes it over or ends it.
 #include <gtest/gtest.h>
 
 #include "leasehold/postgres.h"
@@ -66,7 +66,7 @@ TEST_P(ScheduleFenceTest, Promise14_TheCurrentTokenPassesAndNoOther) {
   EXPECT_TRUE(fails(fence("other", mine.grant.token), Errc::lost));
   EXPECT_FALSE(fence("nothing", mine.grant.token).ok());
   advance(30s);
-  EXPECT_TRUE(ok(fence(mine))) << "expired, but nobody has noticed";
+  EXPECT_TRUE(ok(fence(mine))) << "expired, but not recorded as lost";
   const auto next = acquire("refresh", "bob");
   EXPECT_TRUE(lost(fence(mine), LostReason::superseded));
   EXPECT_TRUE(ok(fence(next)));
@@ -92,7 +92,7 @@ TEST_P(ScheduleFenceTest, Promise14_TakeoverAndEndWaitForTheTransaction) {
   const auto schedules = hurried.schedules();
   begin();
   ASSERT_TRUE(ok(fence_here("refresh", mine.grant.token)));
-  // On PostgreSQL the holder is seen to be at it; a SQLite file lets nobody write meanwhile.
+  // PostgreSQL sees that the holder is still writing; a SQLite file has one writer at a time.
   const auto refused = schedules.acquire("refresh", {}, by("bob"));
   ASSERT_FALSE(refused.ok()) << "taken over under a fence";
   EXPECT_TRUE(refused.error().code == Errc::busy || refused.error().code == Errc::unavailable)

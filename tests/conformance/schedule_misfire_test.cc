@@ -1,4 +1,4 @@
-// Occurrences that nobody took in time: each is accounted for, whatever the policy.
+// Occurrences that were not taken in time: each is accounted for, whatever the policy.
 #include <gtest/gtest.h>
 
 #include "support/schedule_helpers.h"
@@ -6,7 +6,7 @@
 namespace leasehold::support {
 namespace {
 
-/// A daily schedule that nobody looked at from March 1st to March 5th at noon.
+/// A daily schedule without a caller from March 1st to March 5th at noon.
 class ScheduleMisfireTest : public ScheduleStoreTest {
  protected:
   void neglect(const ScheduleOptions& options, std::string_view until = "2026-03-05T12:00:00Z") {

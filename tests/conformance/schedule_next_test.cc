@@ -1,4 +1,4 @@
-// When the next run is, where somebody says so: with a definition, or with a verdict.
+// The next run at a given time: set with a definition, or with a verdict.
 #include <gtest/gtest.h>
 
 #include "support/schedule_helpers.h"

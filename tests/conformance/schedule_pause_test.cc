@@ -115,7 +115,7 @@ TEST_P(SchedulePauseTest, ARunThatDiedMeanwhileIsLostAndNoOccurrenceCountsTwice)
 
 TEST_P(SchedulePauseTest, ATriggerMakesItDueNowAndKeepsTheCalendar) {
   set_schedule("report", daily());
-  EXPECT_FALSE(must(schedules().trigger("report"))) << "nobody runs it";
+  EXPECT_FALSE(must(schedules().trigger("report"))) << "it is not running";
   EXPECT_EQ(state("report"), ScheduleState::due);
   EXPECT_EQ(info("report").next_cause, "triggered");
   EXPECT_EQ(next_run("report"), now());
@@ -134,7 +134,7 @@ TEST_P(SchedulePauseTest, ATriggerWhileItRunsMeansOnceMoreAfterThat) {
   must(schedules().trigger("refresh"));
   EXPECT_TRUE(fails(try_acquire("refresh", "bob"), Errc::held));
   advance(1s);
-  EXPECT_EQ(must(settle(first)).next_in, Duration(0)) << "somebody wants it";
+  EXPECT_EQ(must(settle(first)).next_in, Duration(0)) << "it was triggered";
   const auto second = acquire("refresh", "bob");
   EXPECT_EQ(second.cause, "triggered");
   EXPECT_EQ(must(settle(second)).next_in, Duration(10min)) << "twice wanted is wanted";

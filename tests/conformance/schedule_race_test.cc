@@ -1,4 +1,4 @@
-// Many callers at once, on several connections: each occurrence is somebody's, and nobody else's.
+// Many callers at once, on several connections: exactly one caller gets each occurrence.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -119,7 +119,7 @@ TEST_P(ScheduleSettleTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
   EXPECT_TRUE(ok(release(released)));
   acquire("refresh", "bob");
   const auto while_bob_runs = dump();
-  EXPECT_TRUE(must(settle(good)).replayed) << "whoever has it by now";
+  EXPECT_TRUE(must(settle(good)).replayed) << "even if another caller has it by now";
   EXPECT_TRUE(ok(release(released)));
   EXPECT_EQ(dump(), while_bob_runs);
 }

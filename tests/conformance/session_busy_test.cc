@@ -1,4 +1,4 @@
-// An agent that is busy for longer than the threshold: its heartbeats say that it is alive, nobody says that it works.
+// An agent that is busy for longer than the threshold: its heartbeats say that it is alive, but not that it works.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -46,7 +46,7 @@ TEST_P(SessionBusyTest, AnAgentThatIsBusyForFortyMinutesKeepsItsItem) {
     }
     EXPECT_FALSE(held.stop_token().stop_requested());
     const auto info = session("ann");
-    EXPECT_EQ(info.state, SessionState::idle) << "alive, but nobody says that it works";
+    EXPECT_EQ(info.state, SessionState::idle) << "alive, but without a sign of work";
     EXPECT_EQ(info.progress_age(), 40min);
     EXPECT_EQ(info.heartbeat_age(), 0s);
     must(sessions().open({.id = "cat"}));

@@ -33,7 +33,7 @@ TEST_P(SessionListTest, ThoseSilentForLongestComeLast) {
   EXPECT_EQ(listed(), (Words{"ann", "cid", "bob"}));
   EXPECT_EQ(listed({.max = 2}), (Words{"ann", "cid"}));
   advance(1h);
-  EXPECT_EQ(listed(), (Words{"ann", "cid", "bob"})) << "stale ones are there until somebody takes them back";
+  EXPECT_EQ(listed(), (Words{"ann", "cid", "bob"})) << "stale ones stay until they are taken back";
 }
 
 TEST_P(SessionListTest, HostCodebaseTrackAndStatusNarrowIt) {
@@ -119,12 +119,12 @@ TEST_P(SessionListTest, PruneForgetsOldSessionsAndEndedClaimsAndNothingAlive) {
   ASSERT_TRUE(ok(store().prune(1h)));
   EXPECT_TRUE(fails(sessions().show("closed"), Errc::not_found));
   EXPECT_TRUE(fails(sessions().show("silent"), Errc::not_found));
-  EXPECT_EQ(status("silent-with-item"), SessionState::stale) << "whoever takes over wants to know from whom";
+  EXPECT_EQ(status("silent-with-item"), SessionState::stale) << "a takeover has to name the previous owner";
   EXPECT_EQ(state("SD-2"), ItemState::stale);
   EXPECT_EQ(must(claims().list({.ended = true})).size(), 2U) << "the active ones";
   EXPECT_EQ(item("SD-1").session, "living");
   EXPECT_TRUE(ok(release(held)));
-  EXPECT_TRUE(ok(release(stale))) << "nobody took it over";
+  EXPECT_TRUE(ok(release(stale))) << "it was not taken over";
   ASSERT_TRUE(ok(store().prune(1h)));
   EXPECT_EQ(state("SD-1"), ItemState::open);
 }

@@ -127,7 +127,7 @@ TEST_P(SessionOpenTest, Promise13_ARepeatedOpenOfAnEndedSessionIsLost) {
   advance(30s);
   EXPECT_TRUE(lost(sessions().open(options, by("ann")), LostReason::expired));
   join("ann");
-  EXPECT_TRUE(fails(sessions().open(options, by("ann")), Errc::lost)) << "somebody else has the id by now";
+  EXPECT_TRUE(fails(sessions().open(options, by("ann")), Errc::lost)) << "another session has the id by now";
   options.id = "bob";
   options.request_id = "twice";
   must(sessions().open(options, by("ann")));

@@ -22,7 +22,7 @@ TEST_P(SessionStatusTest, Promise01_SilentForItsTtlItIsStaleToTheMicrosecond) {
   advance(1us);
   const auto stale = session("ann");
   EXPECT_EQ(stale.state, SessionState::stale);
-  EXPECT_FALSE(stale.ended_at) << "nobody had to write that";
+  EXPECT_FALSE(stale.ended_at) << "the state is derived, not written";
   advance(10s);
   EXPECT_EQ(session("ann").until_stale(), Duration(-10s));
 }

@@ -49,7 +49,7 @@ TEST_P(SharedLeaseTest, AllItsJobsReturnWhenItExpires) {
   EXPECT_TRUE(lost(jobs().extend(lease), LostReason::expired));
   EXPECT_EQ(must(store().recover()).jobs, 3);
   EXPECT_TRUE(fails(jobs().complete(other.jobs[0].id, other.token), Errc::lost));
-  EXPECT_EQ(must(jobs().show(grant.jobs[0].id)).crashes, 0) << "three suspects, nobody is charged";
+  EXPECT_EQ(must(jobs().show(grant.jobs[0].id)).crashes, 0) << "three suspects, none is charged";
   EXPECT_TRUE(fails(attach(lease), Errc::lost)) << "an ended lease holds nothing new";
 }
 

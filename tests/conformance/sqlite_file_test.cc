@@ -81,7 +81,7 @@ TEST_F(SqliteFileTest, AStoreThatIsNotThereIsMadeOnlyIfWanted) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
   SqliteFile(path).run("CREATE TABLE orders (id)");
   EXPECT_EQ(code_of(look()), "schema_missing");
-  EXPECT_EQ(SqliteFile(path).rows("SELECT name FROM sqlite_master").size(), 1U) << "somebody else's database";
+  EXPECT_EQ(SqliteFile(path).rows("SELECT name FROM sqlite_master").size(), 1U) << "another program's database";
   ASSERT_TRUE(ok(Store::open("sqlite:" + path)));
   EXPECT_EQ(code_of(look()), "ok");
 }

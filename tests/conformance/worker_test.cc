@@ -206,7 +206,7 @@ TEST_P(WorkerTest, Promise07_JobsOfADeadWorkerAreDoneOneByOne) {
   EXPECT_EQ(summary.completed, 3);
   for (const auto id : ids) {
     EXPECT_EQ(show(id).state, JobState::completed);
-    EXPECT_EQ(show(id).crashes, 0) << "nobody knows which of them it was";
+    EXPECT_EQ(show(id).crashes, 0) << "it is unknown which of them it was";
   }
 }
 
@@ -268,7 +268,7 @@ TEST_P(WorkerTest, CancellingReachesAJobWithALeaseOfItsOwn) {
   const auto asked = BootClock::now();
   EXPECT_TRUE(becomes(ids[0], JobState::cancelled));
   EXPECT_LT(BootClock::now() - asked, 5s);
-  EXPECT_TRUE(reported) << "and not given up by a handler that nobody stopped";
+  EXPECT_TRUE(reported) << "and the handler was not stopped";
 }
 
 TEST_P(WorkerTest, ProgressIsSeenWhileTheJobRuns) {
@@ -276,7 +276,7 @@ TEST_P(WorkerTest, ProgressIsSeenWhileTheJobRuns) {
   Gate seen;
   Working worker(store(), {}, {{"merge", [&](const Job&, JobContext& context) {
                                   context.progress({.percent = 40, .message = "17 of 42", .stage = "testing"});
-                                  return seen.wait() ? Verdict::complete() : Verdict::fail("nobody looked");
+                                  return seen.wait() ? Verdict::complete() : Verdict::fail("the job was not seen");
                                 }}});
   EXPECT_TRUE(eventually([&] { return show(id).stage == "testing"; }));
   EXPECT_EQ(show(id).percent, 40);

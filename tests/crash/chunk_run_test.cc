@@ -1,5 +1,5 @@
 // `leasehold chunk run` with real processes, on both stores: whatever is done to the runner or to the commands, nothing
-// of a command's tree works on when somebody else may have its chunk, and the rows add up.
+// of a command's tree works on once another loader may have its chunk, and the rows add up.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -307,7 +307,7 @@ TEST_P(ChunkRun, StoppedPastItsLeaseItsCommandIsGoneAndItsSavesAreRefused) {
   EXPECT_EQ(show("1").rows, 10) << "the counters did not move";
   must(chunks_.complete("orders", "1", taken.token, {.rows = 50}));
   const auto done = runner.finish(patience);
-  EXPECT_EQ(done.exit_code, 0) << "the set is complete, whoever completed it: " << done.out;
+  EXPECT_EQ(done.exit_code, 0) << "the set is complete, whichever runner completed it: " << done.out;
   EXPECT_EQ(progress().rows, 50);
 }
 

@@ -126,7 +126,7 @@ TEST_P(JobCrashTest, NothingIsLeftOverInTheTables) {
                 {{"STORE_URL", store_.url()}, {"FAILPOINT", death().failpoint}, {"MOST", std::to_string(death().max)}})
       .finish(20s);
   work_off(4 - death().done);
-  // A grant whose last job completed just before the end is tidied up by whoever comes across it.
+  // A grant whose last job completed just before the end is removed by the next call that finds it.
   ASSERT_TRUE(eventually([&] {
     must(opened_.recover());
     return store_.scalar("SELECT count(*) FROM " + store_.table("job_grant")) == "0";

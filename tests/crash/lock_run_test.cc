@@ -93,7 +93,7 @@ class LockRun : public ::testing::Test {
 
   [[nodiscard]] Locks locks() const { return Store::open(url()).value().locks(); }
   [[nodiscard]] LeaseInfo lease() const { return locks().show("deploy").value(); }
-  /// The lease does not end earlier, unless somebody ends it.
+  /// The lease does not end earlier, unless an operator or a takeover ends it.
   [[nodiscard]] BootTime lease_end() const {
     const auto before = BootClock::now();
     return before + lease().retry_in();
@@ -209,7 +209,7 @@ TEST_F(LockRun, AfterKill9TheLockIsTakenBackSoonButNotBeforeTheTreeIsGone) {
 
 class LockRunStopped : public LockRun, public ::testing::WithParamInterface<bool> {};
 
-// Deaf to SIGTERM or not: the tree is gone before the store gives the lock to somebody else.
+// Deaf to SIGTERM or not: the tree is gone before the store gives the lock to another holder.
 TEST_P(LockRunStopped, StoppingTheWrapperEndsTheTreeBeforeTheLeaseEnds) {
   auto wrapper = start_tree({"--ttl", "2s"}, GetParam());
   wrapper.signal(SIGSTOP);

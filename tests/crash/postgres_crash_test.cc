@@ -74,7 +74,7 @@ TEST_F(PostgresCrashTest, WorkGoesOnAfterACrashAndNoTokenRepeats) {
       ASSERT_TRUE(eventually([&] { return store.status().ok(); }, 30s));
     }
     const auto before = grants();
-    EXPECT_TRUE(eventually([&] { return grants() > before + 100; })) << "nobody works any more";
+    EXPECT_TRUE(eventually([&] { return grants() > before + 100; })) << "no worker works any more";
   }
   for (const auto& worker : workers) {
     EXPECT_GT(worker.tokens.size(), 10U);

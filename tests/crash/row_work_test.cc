@@ -1,5 +1,5 @@
 // `leasehold row work` with real processes, on both databases: whatever is done to the worker, nothing of a command's
-// tree works on when somebody else may have its row, and no row is completed by two.
+// tree works on once another worker may have its row, and no row is completed twice.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

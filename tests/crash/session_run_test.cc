@@ -148,7 +148,7 @@ TEST_P(SessionRun, AfterKill9OfTheRunnerItsAgentIsEndedBeforeTheItemIsTaken) {
 TEST_P(SessionRun, AnAgentThatIsBusyForLongerThanTheThresholdKeepsItsItem) {
   auto runner = start_agent({"--ttl", "1s"});
   ASSERT_TRUE(heartbeats_until(4s));
-  EXPECT_EQ(session().state, SessionState::idle) << "alive, though nobody says that it works";
+  EXPECT_EQ(session().state, SessionState::idle) << "alive, but without a sign of work";
   EXPECT_GT(session().progress_age(), 2s);
   EXPECT_TRUE(fails(take(), Errc::held));
   runner.signal(SIGTERM);

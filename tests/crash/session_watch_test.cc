@@ -85,7 +85,7 @@ TEST_P(SessionWatch, KeepsTheSessionAliveAndClosesItWhenTheProcessEnds) {
   auto agent = start_agent();
   const auto opened = open(agent, {"--ttl", "2s"});
   ASSERT_EQ(opened.exit_code, 0) << opened.err;
-  EXPECT_EQ(opened.err, "") << "somebody can tell whether it lives";
+  EXPECT_EQ(opened.err, "") << "a process on this host can see whether it lives";
   EXPECT_EQ(session().ends_by, session().opened_at + 24h);
   EXPECT_NE(heartbeater_of(id_), 0);
   ASSERT_TRUE(heartbeats_until(5s));

@@ -1,4 +1,4 @@
-// Real processes that die, freeze and wake up again. Short leases in real time: nobody can move the clock of
+// Real processes that die, freeze and wake up again. Short leases in real time: a test cannot move the clock of
 // a process that was killed.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // `leasehold work` with real processes, on both stores: whatever is done to the worker, to its guardians or to the
-// commands, nothing of a command's tree works on when somebody else may have its job.
+// commands, nothing of a command's tree works on once another worker may have its job.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -79,7 +79,7 @@ class WorkCrash : public ::testing::TestWithParam<StoreKind> {
   bool becomes(JobId id, JobState state) {
     return eventually([&] { return state_of(jobs(), id) == state; }, patience);
   }
-  /// The lease does not end earlier, unless somebody ends it.
+  /// The lease does not end earlier, unless an operator or a takeover ends it.
   BootTime lease_end(JobId id) {
     const auto before = BootClock::now();
     const auto info = must(jobs().show(id));

@@ -18,7 +18,7 @@ constexpr StoreTime end_of_time = std::numeric_limits<StoreTime>::max();
 enum class Answer {
   ok,        ///< it happened
   refused,   ///< it did not, and the refusal says something about the thing
-  may_have,  ///< nobody can tell: the answer was lost, or the process died before it came
+  may_have,  ///< unknown: the answer was lost, or the process died before it came
 };
 
 struct Act {

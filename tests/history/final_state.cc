@@ -119,7 +119,7 @@ std::vector<std::string> judge_ledger(const History& history, const std::vector<
   for (const auto& [name, row] : written) {
     if (!known.contains(name)) {
       faults.push_back("ledger " + row->key + ": write " + std::to_string(row->n) +
-                       " was refused, or nobody asked for it");
+                       " was refused, or it was never requested");
     }
   }
   return faults;

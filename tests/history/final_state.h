@@ -18,8 +18,8 @@ std::vector<LedgerRow> final_ledger(const History& history, const std::string& s
 /// Writes whose answer was lost are in the ledger, and happened, or are not.
 void settle_doubts(History& history, const std::vector<LedgerRow>& ledger);
 
-/// What is wrong with the ledger itself: tokens that fall, acknowledged writes that are missing, rows nobody wrote.
-/// `forgetful`: the store may have lost what it had acknowledged.
+/// What is wrong with the ledger itself: tokens that fall, acknowledged writes that are missing, rows that no process
+/// wrote. `forgetful`: the store may have lost what it had acknowledged.
 std::vector<std::string> judge_ledger(const History& history, const std::vector<LedgerRow>& ledger, bool forgetful);
 
 }  // namespace leasehold::history

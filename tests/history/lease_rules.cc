@@ -41,7 +41,7 @@ Ruling rule_grant(const Case& the) {
 
 Ruling rule_held(const Case& the) {
   const auto& [state, act, moment, around] = the;
-  if (state.phase != Phase::held) return forbid("refused as held although nobody had it");
+  if (state.phase != Phase::held) return forbid("refused as held although it was free");
   auto next = state;
   if (act.reported.token != 0) {
     const bool fits = state.token_reported ? act.reported.token == state.token : act.reported.token > state.token;

@@ -51,13 +51,13 @@ struct Case {
 
 /// A grant: over nothing, or over a lease that may have run out; with a token greater than all before.
 Ruling rule_grant(const Case& the);
-/// `held`: somebody has it, and this is who.
+/// `held`: it is held, by this holder.
 Ruling rule_held(const Case& the);
 /// A heartbeat that went through: the token is current, and the lease had not run out.
 Ruling rule_heartbeat(const Case& the);
 /// `lost` to a heartbeat, which a lease that has run out is refused, too, though it may not have been ended.
 Ruling rule_lost(const Case& the);
-/// `lost` to an act that is accepted until somebody has ended the lease: so it has been ended.
+/// `lost` to an act that is accepted until the lease has been ended: so it has been ended.
 Ruling rule_ended(const Case& the);
 /// complete, fail, release of work. Accepted as long as the token is current, run out or not; the same verdict again is
 /// fine and changes nothing.

@@ -18,7 +18,7 @@ namespace leasehold::history {
 struct LoadOptions {
   std::string store;
   std::string out;
-  std::string run;  ///< in every key, so that a run begins with things nobody has touched
+  std::string run;  ///< in every key, so that a run begins with unused keys
   std::uint64_t seed = 1;
   int processes = 4;
   Duration seconds = std::chrono::seconds(10);

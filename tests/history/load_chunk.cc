@@ -62,7 +62,7 @@ class ChunkActor : public Actor {
   }
 
   bool save(const Held& chunk) {
-    // A number that nobody else saves.
+    // A number that no other process saves.
     const auto cursor = fmt::format("{}", desk_.recorder.process() * 1'000'000'000LL + desk_.recorder.acts());
     const auto act = begin("save", chunk, cursor);
     const auto saved = desk_.store.chunks().heartbeat(chunk.set, chunk.key, chunk.token, {.cursor = cursor});

@@ -124,14 +124,14 @@ TEST(LockHistory, AHeldRefusalOfAFreeLockIsFound) {
   EXPECT_TRUE(violates(held_by_p1()
                            .did(1, 30, 40, "release", "token=100", "ok")
                            .did(2, 50, 60, "acquire", "", "held token=100 holder=p1 at=55 expires=515"),
-                       "refused as held although nobody had it"));
+                       "refused as held although it was free"));
 }
 
 TEST(LockHistory, AReleaseThatWasAcknowledgedAndForgottenIsFound) {
   EXPECT_TRUE(violates(held_by_p1()
                            .did(1, 30, 40, "release", "token=100", "ok")
                            .did(-1, 50, 60, "read", "", "ok token=100 state=running at=55"),
-                       "it is held, but nobody had it"));
+                       "it is held, but was never granted"));
 }
 
 TEST(LockHistory, AnEarlierCallCannotTakeEffectLater) {

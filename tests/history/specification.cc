@@ -18,14 +18,14 @@ Ruling rule_release(const Case& the) {
   return forbid(fmt::format("released with token {}, which was not current", the.act.asked.token));
 }
 
-/// Whether somebody has it, as it was seen after all was over.
+/// Whether it is held, as seen after the run.
 Ruling rule_seen(const Case& the) {
   const auto& [state, act, moment, around] = the;
   const bool token_fits = state.token_reported ? act.reported.token == state.token : act.reported.token > state.token;
   if (!token_fits)
     return forbid(fmt::format("token {} is there, but {} was granted last", act.reported.token, state.token));
   const bool seen_held = act.reported.state != "free";
-  if (seen_held && state.phase != Phase::held) return forbid("it is held, but nobody had it");
+  if (seen_held && state.phase != Phase::held) return forbid("it is held, but was never granted");
   if (!seen_held && !the.may_have_run_out()) return forbid("it is free, but was held by " + the.held_by());
   return allow(state);
 }
@@ -110,7 +110,7 @@ Ruling rule_job_claim(const Case& the) {
         fmt::format("granted as attempt {}, but attempt {} was granted before", act.reported.attempt, state.attempts));
   }
   if (unseen > around.lost_claims(moment.by)) {
-    return forbid(fmt::format("granted as attempt {} after attempt {}, and nobody had those between",
+    return forbid(fmt::format("granted as attempt {} after attempt {}, and those between were not granted",
                               act.reported.attempt, state.attempts));
   }
   auto ruling = rule_grant(the);
@@ -122,7 +122,7 @@ Ruling rule_job_claim(const Case& the) {
 Ruling rule_work_seen(const Case& the) {
   const auto& [state, act, moment, around] = the;
   const bool seen_finished = act.reported.state == "completed";
-  if (seen_finished && state.phase != Phase::finished) return forbid("it is completed, but nobody completed it");
+  if (seen_finished && state.phase != Phase::finished) return forbid("it is completed, but no process completed it");
   if (!seen_finished && state.phase == Phase::finished) {
     return forbid(fmt::format("it was completed, but is {}: an acknowledged complete got lost", act.reported.state));
   }
@@ -156,7 +156,7 @@ Ruling rule_job(const Case& the) {
 Ruling rule_chunk_claim(const Case& the) {
   const auto& [state, act, moment, around] = the;
   if (act.word == "terminal") {
-    return state.phase == Phase::finished ? allow(state) : forbid("reported terminal although nobody completed it");
+    return state.phase == Phase::finished ? allow(state) : forbid("reported terminal although no process completed it");
   }
   if (act.answer == Answer::refused) return rule_held(the);
   if (act.answer == Answer::ok && act.reported.cursor != state.cursor) {

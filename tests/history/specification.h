@@ -1,6 +1,6 @@
 // What locks, jobs, items and chunks promise, as a sequential specification: a state, and which acts may come next.
 //
-//   State state;                                                     // nobody has ever touched it
+//   State state;                                                     // never used
 //   auto ruling = rule(state, act, moment, surroundings);
 //   if (!ruling.next) tell(ruling.why);
 //
@@ -22,8 +22,8 @@ namespace leasehold::history {
 
 enum class Phase {
   absent,    ///< of a job: not enqueued
-  waiting,   ///< nobody has it
-  held,      ///< somebody has it, though perhaps for too long already
+  waiting,   ///< no process has it
+  held,      ///< a process has it, though perhaps past its expiry
   finished,  ///< completed
 };
 

@@ -36,7 +36,7 @@ TEST(JobHistory, AClaimWithoutAnswerExplainsAnUnknownAttempt) {
   };
   const auto released = claimed_by_p1().did(1, 30, 40, "release", "token=100", "ok replayed=0");
   EXPECT_TRUE(is_linearizable(third(Story(released).did_to("job", "queue", 3, 45, 46, "claim", "", ""))));
-  EXPECT_TRUE(violates(third(released), "granted as attempt 3 after attempt 1, and nobody had those between"));
+  EXPECT_TRUE(violates(third(released), "granted as attempt 3 after attempt 1, and those between were not granted"));
 }
 
 TEST(JobHistory, ADoubleGrantIsFound) {
@@ -114,7 +114,7 @@ TEST(ChunkHistory, ALateSaveThatIsAcceptedIsFound) {
 
 TEST(ChunkHistory, AChunkThatIsFinalWithoutAVerdictIsFound) {
   EXPECT_TRUE(violates(chunk_saved_by_p1().did(2, 50, 60, "claim", "", "terminal"),
-                       "reported terminal although nobody completed it"));
+                       "reported terminal although no process completed it"));
 }
 
 /// Session a of p1 lives from 15 to 515 and takes the item.

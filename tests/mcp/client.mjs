@@ -82,7 +82,7 @@ async function everyToolAnswers() {
   await client.close();
 }
 
-/// Two callers on one connection are two owners, and are told about each other without a token.
+/// Two callers on one connection are two owners; a refusal names the other one without its token.
 async function subAgentsAreTwoOwners() {
   const client = await connect();
   await client.listTools();

@@ -77,7 +77,7 @@ bool day_matches(const Cron& cron, local_days day) {
 
 seconds offset_at(const Zone& zone, sys_seconds when) { return zone.period_at(when).offset; }
 
-/// When a clock shows that time, the first time; where it never does, when one that nobody put forward would.
+/// When a clock first shows that time; if it never does, when a clock that was not put forward would show it.
 sys_seconds moment_of(const Zone& zone, local_seconds shown) {
   const sys_seconds as_utc(shown.time_since_epoch());
   const auto before = offset_at(zone, as_utc - hours(36));

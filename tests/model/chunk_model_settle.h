@@ -1,4 +1,4 @@
-// The model's heartbeats and verdicts: by the holder, late, twice, or by somebody else; and what a reset does.
+// The model's heartbeats and verdicts: by the holder, late, twice, or by another caller; and what a reset does.
 #pragma once
 
 #include "model/chunk_model.h"

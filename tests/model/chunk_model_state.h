@@ -118,7 +118,7 @@ struct ModelChunk {
     rows = 0;
     saved_at.reset();
   }
-  /// As if nobody had ever tried. The token stays, and when it was synced.
+  /// As if it had never been tried. The token stays, and when it was synced.
   void begin_anew() {
     attempts = failures = crashes = 0;
     solo = false;

@@ -1,4 +1,4 @@
-// The model's heartbeats and verdicts: by the holder, late, twice, or by somebody else.
+// The model's heartbeats and verdicts: by the holder, late, twice, or by another caller.
 #pragma once
 
 #include "model/job_model.h"
@@ -6,7 +6,7 @@
 namespace leasehold::model {
 
 /// Why this token is not current; and who had the job last.
-/// The attempt was ended by somebody else, after its lease had run out.
+/// Another caller ended the attempt after its lease had expired.
 inline bool JobModel::taken_over(const Entry& own) const {
   if (own.outcome == "cancelled") return own.lease >= 0 && leases_[index(own.lease)].end_reason == "expired";
   return own.outcome == "expired" || own.outcome == "returned";

@@ -45,7 +45,7 @@ struct Verdict {
   std::optional<Moment> delay{};
 };
 
-/// A job of which somebody speaks, with the token of the grant that so many came after.
+/// A job that an act names, with the token of the grant that so many came after.
 struct Spoken {
   int job = nobody;
   int ago = 0;
@@ -89,7 +89,7 @@ struct ModelJob {
   Place place = Place::ready;
   Moment due_at = 0;
   bool solo = false;
-  bool unwanted = false;  ///< somebody asked to cancel it while it ran
+  bool unwanted = false;  ///< it was to be cancelled while it ran
   std::set<int> after{};  ///< what it still waits for
   std::optional<Moment> expires_at{};
   std::optional<Moment> limit{};  ///< of the attempt, while granted

@@ -142,7 +142,7 @@ class JobSequence {
   }
 
   void claim(const Ask& ask) {
-    // Of more than eight dead leases a claim takes some, and which is nobody's business.
+    // Of more than eight dead leases a claim takes some; which ones is not specified.
     if (model_.dead_leases(ask.queue) > 8) return;
     agree([&](auto& it) { return it.claim(ask); });
   }

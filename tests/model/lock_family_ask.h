@@ -177,7 +177,7 @@ inline void LockFamilyModel::give_up_places(const Names& names, const std::strin
   });
 }
 
-/// What keeps somebody waiting who stands in line.
+/// Why a waiter in the line still waits.
 inline LockFamilyModel::Obstacle LockFamilyModel::obstacle_before(const std::string& name, const Request& request) {
   auto found = obstacle_in_line(name, request);
   if (found.outcome.empty()) return found;

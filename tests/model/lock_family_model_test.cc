@@ -105,7 +105,7 @@ class LockFamilySequence {
     return true;
   }
 
-  /// Whether somebody who was silent for too long is still there to leave is of no consequence.
+  /// It does not matter whether the place of a waiter that was silent for too long still exists when it leaves.
   void leave(const Names& names, const std::string& place) {
     if (model_.stands(place)) return agree([&](auto& it) { return it.leave(names, place); });
     model_.leave(names, place);

@@ -30,7 +30,7 @@ struct Answer {
   std::string outcome;
   std::string why{};
   std::string key{};
-  std::optional<Reported> reported{};  ///< nothing where nobody ever had it
+  std::optional<Reported> reported{};  ///< empty if it was never held
   std::int64_t waiters = 0;
   bool replayed = false;
 };
@@ -92,7 +92,7 @@ inline std::string say(const Happened& event, Moment now) {
   return event.detail.empty() ? text + "; " : text + " (" + event.detail + "); ";
 }
 
-/// What one act did to several locks: in which order it is written down is nobody's business.
+/// What one act did to several locks: their order in the record is not specified.
 inline std::string say_all(const std::vector<Happened>& events, Moment now) {
   std::vector<std::string> lines;
   for (const auto& event : events) lines.push_back(say(event, now));

@@ -18,7 +18,7 @@ using support::TestStore;
 enum class Verb { acquire, heartbeat, release, revoke, show, list, advance };
 
 /// One step. Tokens are named by how many grants ago they were given, so that a sequence means the same on
-/// every store; -1 is a token nobody ever got.
+/// every store; -1 is a token that was never granted.
 struct Act {
   Verb verb = Verb::show;
   int lock = 0;

@@ -17,7 +17,7 @@ class ScheduleModel {
 
   void advance(Moment by) { now_ += by; }
 
-  /// `next`: when it is to run next, if somebody says so.
+  /// `next`: when it is to run next, if the caller gives it.
   std::string set(const std::string& name, const Definition& definition, std::optional<Moment> next);
   std::string ensure(const std::string& name, const Definition& definition, std::optional<Moment> next);
   std::string acquire(const std::string& name, const AcquireAsk& ask);

@@ -135,7 +135,7 @@ inline std::string ScheduleModel::ended(const std::string& name, int ago, const 
   return say_next(said_before ? "finished again" : "finished", schedule->due_at(), now_);
 }
 
-/// What its holder asks for, or somebody asked for before, comes in place of what the rule says.
+/// A next run from the verdict, or one that was set before, replaces the one of the rule.
 inline void ScheduleModel::go_on_after(ModelSchedule& schedule, bool ok, std::optional<Moment> next) const {
   const auto& definition = schedule.definition;
   if (next) next = std::max(*next, now_);

@@ -63,7 +63,7 @@ struct ModelSchedule {
   std::optional<Moment> next_occurrence{};
   Moment next_run_at = 0;
   std::string next_cause = "scheduled";
-  bool next_given = false;  ///< somebody said when; of cron, the next occurrence
+  bool next_given = false;  ///< it was set by `next`; of cron, the next occurrence
   std::optional<Moment> triggered_at{};
   Moment token = 0;
   std::map<Moment, ModelRun> runs{};  ///< by occurrence
@@ -72,7 +72,7 @@ struct ModelSchedule {
   [[nodiscard]] Moment occurrence_after(Moment when) const {
     return (when / definition.period + 1) * definition.period;
   }
-  /// The last occurrence up to a moment, and how many come before it; the first may be one that somebody asked for.
+  /// The last occurrence up to a moment, and how many come before it; the first may be one that was set by `next`.
   [[nodiscard]] std::pair<Moment, std::int64_t> latest_until(Moment when) const {
     const auto first = next_occurrence.value();
     const auto latest = std::max(first, when / definition.period * definition.period);
@@ -115,7 +115,7 @@ struct ModelSchedule {
     next_run_at = occurrence;
     next_cause = "scheduled";
   }
-  /// The next run is when somebody says.
+  /// The next run is set by `next`.
   void plan_at(Moment when, const std::string& cause) {
     next_run_at = when;
     next_occurrence = definition.cron ? std::optional(when) : std::nullopt;

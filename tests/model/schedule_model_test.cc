@@ -100,7 +100,7 @@ class ScheduleSequence {
             .misfire_after = act.bits / 256 % 2 == 0 ? 30'000'000 : 0,
             .queue = act.bits / 512 % 2 == 1};
   }
-  /// Now and then somebody says when the next run is to be.
+  /// Now and then `next` sets the next run.
   [[nodiscard]] std::optional<Moment> next_of(const Act& act) const {
     return act.bits / 1024 % 4 == 3 ? std::optional(sqlite_.now() + act.span) : std::nullopt;
   }

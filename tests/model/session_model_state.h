@@ -33,7 +33,7 @@ struct AddAsk {
   std::optional<int> priority{};
 };
 
-/// Why whoever had it does not have it any more. `end_reason` is empty where it has not ended.
+/// Why the former owner lost it. `end_reason` is empty if the claim has not ended.
 inline std::string loss(const std::string& end_reason) {
   if (end_reason == "revoked") return "revoked";
   return end_reason.empty() || end_reason == "expired" ? "expired" : "finished";

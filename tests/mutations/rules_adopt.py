@@ -73,7 +73,7 @@ on_sqlite("foreign hold without token", "a hold of other code raises the token",
 
 # Fences.
 
-on_postgres("claim passes the fence", "nobody takes a row over before its fence ends", "claim.sql",
+on_postgres("claim passes the fence", "no worker takes a row over before its fence ends", "claim.sql",
             {"    PERFORM FROM {table} WHERE {key_is} FOR UPDATE SKIP LOCKED;\n":
              "    PERFORM FROM {table} WHERE {key_is} FOR NO KEY UPDATE SKIP LOCKED;\n"},
             adopt("RowFenceTest.ATakeoverWaitsUntilTheFenceEnds"))

@@ -188,7 +188,7 @@ broken("one permit too many", "permits never exceed the capacity", LOCK + "04_ac
 
 # The rest of the lock family.
 
-broken("lock delay forgotten", "after an expiry nobody gets the lock before its delay is over", LOCK + "02_rules.sql",
+broken("lock delay forgotten", "after an expiry no caller gets the lock before its delay is over", LOCK + "02_rules.sql",
        {"ELSE least(l.ended_at, l.expires_at) + coalesce(delay, interval '0') END":
         "ELSE least(l.ended_at, l.expires_at) END"},
        conformance("LockDelayTest.After*"))
@@ -219,7 +219,7 @@ broken("prune forgets a token", "a lock whose token is ahead of the clock stays:
        MIGRATIONS + "0008_across.up/2_prune.sql",
        {"  RETURN k.token < leasehold_internal.next_token(0, p_before)\n     AND (k.lease_id": "  RETURN (k.lease_id"},
        conformance("PruneBatchesTest.Promise03_*"))
-broken("set final too early", "a set is final only when nobody holds a chunk of it", CHUNK + "02_rules.sql",
+broken("set final too early", "a set is final only when no loader holds a chunk of it", CHUNK + "02_rules.sql",
        {"AND c.lease_id IS NOT NULL) THEN\n": "AND c.lease_id IS NOT NULL AND c.final IS NOT NULL) THEN\n"},
        conformance("ChunkRaceTest.TheLastTwo*"))
 broken("two get the next item", "callers at the same time get different items, and none is refused while items are left",
@@ -248,7 +248,7 @@ broken("occurrence taken twice", "an occurrence is taken once", SCHEDULE + "05_c
        {"s := leasehold_internal.schedule_await(s, plan.next_occurrence);":
         "s := leasehold_internal.schedule_await(s, coalesce(plan.taken, plan.next_occurrence));"},
        conformance("ScheduleAcquireTest.*", "ScheduleMisfireTest.AllRuns*"))
-broken("skip unrecorded", "every occurrence that nobody took is recorded as skipped", SCHEDULE + "05_calendar.sql",
+broken("skip unrecorded", "every missed occurrence is recorded as skipped", SCHEDULE + "05_calendar.sql",
        {"    IF skipped > 0 THEN\n": "    IF skipped > 1 THEN\n"},
        conformance("ScheduleMisfireTest.Skip*"))
 

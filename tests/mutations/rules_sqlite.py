@@ -157,7 +157,7 @@ broken("one permit too many", "permits never exceed the capacity", SQL + "lock.s
 
 # The rest of the lock family.
 
-broken("lock delay forgotten", "after an expiry nobody gets the lock before its delay is over", SQL + "lock.sql",
+broken("lock delay forgotten", "after an expiry no caller gets the lock before its delay is over", SQL + "lock.sql",
        {"coalesce(h.ended_at, h.expires_at)) + k.delay > :now": "coalesce(h.ended_at, h.expires_at)) > :now"},
        simulator(), conformance("LockDelayTest.After*"))
 broken("some of several", "several locks are taken all or none", SQL + "lock.sql",
@@ -186,7 +186,7 @@ broken("prune forgets too much", "the latest lease of a lock that stays, stays: 
        conformance("PruneStatusTest.*"))
 broken("prune forgets a token", "a lock whose token is ahead of the clock stays: the next token would be smaller",
        SQL + "prune.sql", {"(k.token < {before}\n": "(true\n"}, conformance("PruneBatchesTest.Promise03_*"))
-broken("set final too early", "a set is final only when nobody holds a chunk of it", SQL + "connection_chunk.sql",
+broken("set final too early", "a set is final only when no loader holds a chunk of it", SQL + "connection_chunk.sql",
        {"WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NULL))":
         "WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NOT NULL))"},
        conformance("ChunkRaceTest.TheLastTwo*"))
@@ -198,7 +198,7 @@ broken("occurrence taken twice", "an occurrence is taken once", SQL + "schedule.
        {"next_occurrence = a.next_occurrence, next_run_at = a.next_run_at,\n":
         "next_occurrence = s.next_occurrence, next_run_at = s.next_run_at,\n"},
        simulator(), conformance("ScheduleAcquireTest.*", "ScheduleMisfireTest.AllRuns*"))
-broken("skip unrecorded", "every occurrence that nobody took is recorded as skipped", SQL + "schedule.sql",
+broken("skip unrecorded", "every missed occurrence is recorded as skipped", SQL + "schedule.sql",
        {"FROM temp.leasehold_schedule_act AS a WHERE a.missed IS NOT NULL;\nINSERT INTO leasehold_event":
         "FROM temp.leasehold_schedule_act AS a WHERE a.missed > 1;\nINSERT INTO leasehold_event"},
        simulator(), conformance("ScheduleMisfireTest.Skip*"))

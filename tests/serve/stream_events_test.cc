@@ -113,7 +113,7 @@ TEST_P(StreamEventsTest, ALongBacklogComesInPagesBetweenTheNewEventsOfOthers) {
   auto late = connect("events", EventMark{});
   take_each({"new"});
   turn(50ms);
-  EXPECT_EQ(list(keys_in(ann)), "new ") << "nobody waits for the backlog of another";
+  EXPECT_EQ(list(keys_in(ann)), "new ") << "no client waits for the backlog of another";
   std::size_t seen = keys_in(late).size();
   EXPECT_LE(seen, 200U) << "a page at a time";
   for (int i = 0; i < 1'000 && seen < 100'001; ++i) {

@@ -24,7 +24,7 @@ class Fiber {
 
   /// From outside: runs until it leaves or is over.
   void enter();
-  /// From inside: back to whoever entered.
+  /// From inside: back to the caller of enter().
   static void leave();
   [[nodiscard]] bool is_over() const { return over_; }
 

@@ -4,7 +4,7 @@
 //   I1  no write lands at a fenced resource after its grant has ended, or after one with a newer token
 //   I2  the tokens of a key never repeat and never fall
 //   I3  a holder is not overtaken before its deadline; what is over stays over
-//   I4  what is free can be had: nobody is refused because of a lease that has run out, `empty` is true
+//   I4  what is free can be had: no caller is refused because of an expired lease, `empty` is true
 //   I5  every occurrence of a schedule ran or has a recorded skip
 //   I6  one outcome per attempt, nothing is lost, no stale token is accepted, every change is reported
 #pragma once
@@ -38,7 +38,7 @@ struct Memory {
   };
   std::map<std::string, LatestGrant> latest_grant;  ///< by key, since the last boot
   std::set<std::pair<std::string, std::int64_t>> revoked;
-  std::map<std::string, Micros> delayed_until;  ///< locks that nobody may have before
+  std::map<std::string, Micros> delayed_until;  ///< locks that must not be granted before
   Beliefs beliefs;
   /// Microseconds between two occurrences, of the schedules that have a calendar.
   std::map<std::string, Micros> periods;
@@ -62,7 +62,7 @@ Finding over_stays_over(const Change& change);
 Finding deadlines_are_respected(const Change& change, Memory& memory);
 Finding delays_are_kept(const Change& change, Memory& memory);
 Finding shares_fit(const Change& change);
-/// An answer that came late: somebody may have been granted the key meanwhile.
+/// An answer that came late: the key may have been granted again meanwhile.
 Finding deadline_was_respected(Memory& memory, const Belief& belief, BootTime until);
 // I4
 Finding refusals_are_true(const Change& change);

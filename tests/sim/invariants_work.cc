@@ -50,7 +50,7 @@ Finding full_queue_is_true(const Change& change) {
       return std::nullopt;
     }
   }
-  return broken("I4", fmt::format("queue {} was called full, but nobody alive has a job of it", change.deed.queue));
+  return broken("I4", fmt::format("queue {} was called full, but no live holder has a job of it", change.deed.queue));
 }
 
 Finding refused_chunks_are_true(const Change& change) {

@@ -24,7 +24,7 @@ enum class Fault {
   delay_reply,     ///< the answer comes late
   repeat_request,  ///< the same request is sent again, with its request id or token
   lose_wakeup,     ///< a waiter gets no notice of a change
-  step_wall,       ///< somebody sets the wall clock
+  step_wall,       ///< the wall clock is set
   reboot,          ///< the machine restarts: every process is gone, the boot-time clock begins anew
   restore,         ///< an old backup takes the place of the store
 };

@@ -39,7 +39,7 @@ class Process {
     wakes_on_change_ = false;
     return alive_;
   }
-  /// The process is gone. Its fiber runs on to the end of the call it is in, but reaches nobody any more.
+  /// The process is gone. Its fiber runs on to the end of the call it is in, but its calls reach no store any more.
   void end() {
     alive_ = false;
     world_.end(pid_);

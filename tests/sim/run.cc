@@ -217,7 +217,7 @@ class Simulation final : public Sleeper {
     if (!complaint.empty()) stage_.report(Violation{"I4", std::string(otherwise) + ": " + complaint});
   }
 
-  // ttl + delay + poll, with room to spare, and until nothing backs off any more: whoever asks then gets everything.
+  // ttl + delay + poll, with room to spare, and until nothing backs off any more: then every request is granted.
   void look_at_the_end() {
     auto last_due = stage_.now() + 120'000'000;
     for (const auto& [id, job] : stage_.picture().jobs->jobs) last_due = std::max(last_due, job.due_at.value_or(0));

@@ -42,7 +42,7 @@ inline const std::string paced_schedule = "paced";
 /// Empty: done. Else what the store would not do.
 std::string set_up(Actor& actor);
 
-/// After all faults have ended and every lease has run out: everything can be had by whoever asks, and all work comes
+/// After all faults have ended and every lease has run out: every request is granted, and all work comes
 /// to an end. Empty: so it was. Else what could not be had.
 std::string work_off(Actor& actor);
 

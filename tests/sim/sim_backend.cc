@@ -136,7 +136,7 @@ Result<void> SimBackend::on_the_way_back(std::string_view what, bool has_written
 
 Result<void> SimBackend::get_in(BootTime deadline) {
   while (stage_.is_occupied_by_other(process_)) {
-    if (stage_.world.boot_now() >= deadline) return Error{.code = Errc::busy, .message = "somebody writes"};
+    if (stage_.world.boot_now() >= deadline) return Error{.code = Errc::busy, .message = "another process writes"};
     if (!process_.sleep_until(deadline, true)) return gone();
   }
   return {};

@@ -28,7 +28,7 @@ class SimBackend final : public storage::Backend {
   /// What may go wrong on the way to the store, and back. An error: that is the answer.
   Result<void> on_the_way_there(std::string_view what);
   Result<void> on_the_way_back(std::string_view what, bool has_written, BootTime deadline);
-  /// Waits while somebody else is in a transaction: `busy` once the deadline has passed.
+  /// Waits while another process is in a transaction: `busy` once the deadline has passed.
   Result<void> get_in(BootTime deadline);
   [[nodiscard]] Stage& stage() const { return stage_; }
   [[nodiscard]] Process& process() const { return process_; }

@@ -40,7 +40,7 @@ class Stage {
   /// After something else that has committed. `at`: when the store decided it, if that was before the commit.
   void look(const Deed& deed, const Parts& parts, std::optional<Micros> at = std::nullopt);
 
-  /// One transaction at a time, as SQLite has it. False: it is somebody else's.
+  /// One transaction at a time, as in SQLite. False: another process has it.
   bool occupy(const Process& process);
   void vacate();
   [[nodiscard]] bool is_occupied_by_other(const Process& process) const {

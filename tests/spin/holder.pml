@@ -1,5 +1,5 @@
 /* Holders, their calls and their guarded writes. A pause needs no act of its own: a process that gets no turn while the
-   clock ticks is a process under SIGSTOP, and an answer that nobody hears yet is a late one. */
+   clock ticks is a process under SIGSTOP, and an answer that its holder has not read yet is a late one. */
 
 mtype = { nothing, acquire_it, heartbeat_it, release_it, granted, refused, lost, sent, fenced };
 
@@ -53,8 +53,8 @@ inline send(h, what, named) {
   call[h].token = named
 }
 
-/* An id that is never sent again need not be remembered. A copy still under way is nobody's then: whatever it is
-   granted, nobody knows of. */
+/* An id that is never sent again need not be remembered. A copy still under way then belongs to no
+   acquire: no holder learns of its grant. */
 inline retire_request_id(h) {
   holder[h].asks = false;
   store.spent[h] = false;

@@ -67,7 +67,7 @@ init {
 }
 
 #ifdef FAULTS
-/* A live lease whose token nobody knows, nor is about to hear: its holder crashed. */
+/* A live lease whose token no holder knows or is about to read: its holder crashed. */
 #define LEFT_BEHIND (LIVE(store) && holder[0].token != store.token && holder[1].token != store.token && \
                      call[0].token != store.token && call[1].token != store.token)
 

@@ -84,7 +84,7 @@
 #define FENCE_LETS_IN(named) (named == store.token && !store.ended)
 #endif
 
-/* ... and nobody takes over until it has committed. */
+/* ... and no holder takes over until it has committed. */
 #ifdef FENCE_KEEPS_NOBODY_OUT
 #define FENCE_IS_OPEN false
 #else

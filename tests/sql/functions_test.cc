@@ -104,7 +104,7 @@ TEST_F(FunctionsTest, BadInputIsRefusedAndChangesNothing) {
     EXPECT_EQ(state(std::string("SELECT leasehold_internal.lock_wait(") + name + ", 'alice', 'r')"), "LH003") << name;
   }
   EXPECT_EQ(state("SELECT leasehold_internal.lock_acquire(E'\\xff', 'alice')"), "22021") << "invalid UTF-8";
-  EXPECT_NE(state("SELECT leasehold_internal.lock_acquire('x', NULL)"), "") << "nobody cannot hold a lock";
+  EXPECT_NE(state("SELECT leasehold_internal.lock_acquire('x', NULL)"), "") << "a lock needs a holder";
   for (const auto* ttl : {"'0 s'", "'-1 s'", "'49 ms'", "'31 days'", "'1000 years'", "NULL"}) {
     EXPECT_EQ(state(std::string("SELECT leasehold_internal.lock_acquire('x', 'alice', ") + ttl + "::interval)"),
               "LH003")

@@ -1,5 +1,5 @@
-// Many jobs in one call, as psql does it: one answer, two that ask the same at once, and the whole queue's
-// rules for whoever starts behind a position.
+// Many jobs in one call, as psql does it: one answer, two calls with the same jobs at once, and the whole queue's
+// rules for a call that starts behind a position.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"

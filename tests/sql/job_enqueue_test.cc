@@ -100,7 +100,7 @@ TEST_F(JobEnqueueSqlTest, OnlyWaitersAreNotified) {
   alice_.run("LISTEN " + store_.schema());
   for (const auto& way : ways()) {
     run(way);
-    EXPECT_EQ(alice_.heard(), Topics{}) << "nobody waits: " << way;
+    EXPECT_EQ(alice_.heard(), Topics{}) << "no caller waits: " << way;
     run("await_topic('queue:q', interval '10 seconds')");
     run(way);
     EXPECT_EQ(alice_.heard(), Topics{"queue:q"}) << way;

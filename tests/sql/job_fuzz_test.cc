@@ -52,7 +52,7 @@ struct Shared {
   }
 };
 
-/// One connection and its thread. It reconnects when somebody terminates its backend.
+/// One connection and its thread. It reconnects when its backend is terminated.
 class Fuzzer {
  public:
   Fuzzer(Shared& shared, int number, std::uint64_t seed)

@@ -1,4 +1,4 @@
-// Waits among shares and locks taken together, pair by pair; and that nobody waits in a circle. Alice does
+// Waits among shares and locks taken together, pair by pair; and no calls wait in a circle. Alice does
 // the first thing in a transaction that stays open, bob the second.
 #include <gtest/gtest.h>
 

@@ -105,7 +105,7 @@ TEST_F(LockWaitingTest, AReleaseWakesWhoGotInLineWhileItWaited) {
   EXPECT_TRUE(bob_.waits(observer_)) << "or it would not know of the place";
   alice_.run("COMMIT");
   EXPECT_EQ(bob_.answer(), "released");
-  EXPECT_TRUE(observer_.notified()) << "whoever waits would look again only after half a second";
+  EXPECT_TRUE(observer_.notified()) << "a waiter would look again only after half a second";
 }
 
 TEST_F(LockWaitingTest, Promise14_AFenceThatRolledBackGuardsNothing) {

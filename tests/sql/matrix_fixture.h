@@ -45,7 +45,7 @@ class MatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair> {
 
   explicit MatrixTest(Acts acts) : acts_(std::move(acts)) {}
 
-  /// True whoever came first.
+  /// True for either order.
   virtual void expect_sound() {}
 
   std::string filled(const std::string& query) {

@@ -1,4 +1,4 @@
-// What one test hands to the next must be as good as new. Each case is undone, so that nobody is handed it.
+// A schema that one test passes to the next must be as new. Each case is undone, so that no test gets it.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"

@@ -1,5 +1,5 @@
-// A refused call tells who has it, and nothing by which one could act in the holder's place: whoever forgets to look at
-// `outcome` and goes on with what the columns say, gets nowhere.
+// A refusal names the holder and contains no proof: a caller that does not check `outcome` and goes on with the columns
+// of the answer cannot act in the holder's place.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"

@@ -129,7 +129,7 @@ TEST_F(ScheduleFunctionsTest, ARunIsFinishedWithTheUsersOwnRowsOrNotAtAll) {
     alice_.run(filled("schedule_fence('refresh', TOKEN)"));
     alice_.run("INSERT INTO " + store_.schema() + ".prices VALUES ('tea')");
     EXPECT_EQ(call(alice_, "schedule_settle('refresh', " + token_ + ")"), "settled");
-    EXPECT_EQ(look("outcome", "schedule_runs"), "running") << "nobody sees it before it is true";
+    EXPECT_EQ(look("outcome", "schedule_runs"), "running") << "it is visible only after the commit";
     alice_.run(end);
     EXPECT_EQ(look("count(*)", "schedule_runs WHERE outcome = 'completed'"),
               bob_.scalar("SELECT count(*) FROM " + store_.schema() + ".prices"))

@@ -63,7 +63,7 @@ constexpr Setting hostile[] = {
 class ServerSettingsTest : public ::testing::Test {
  protected:
   ServerSettingsTest() {
-    // Functions that would be called in place of PostgreSQL's own, by whoever follows the search path.
+    // Functions that would be called in place of PostgreSQL's own, by any function that follows the search path.
     PgConnection(database_.url())
         .run(
             "CREATE SCHEMA hostile;"

@@ -148,7 +148,7 @@ TEST_F(SessionFunctionsTest, AnItemIsTakenWithTheUsersOwnRowsOrNotAtAll) {
     alice_.run("BEGIN");
     alice_.run("INSERT INTO " + store_.schema() + "_internal.branches VALUES ('SD-1')");
     EXPECT_EQ(call(alice_, "claim_take('SD-1', 'ann')"), "granted");
-    EXPECT_EQ(look("count(*)", "claims"), "0") << "nobody sees it before it is true";
+    EXPECT_EQ(look("count(*)", "claims"), "0") << "it is visible only after the commit";
     alice_.run(end);
     EXPECT_EQ(look("count(*)", "claims"), bob_.scalar("SELECT count(*) FROM " + store_.schema() + "_internal.branches"))
         << end;

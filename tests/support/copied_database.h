@@ -2,7 +2,7 @@
 //
 // Real processes may outlive their test by a moment, so what they used is never used again; and to make a schema takes
 // half a second. So it is made once, in a database that is a template from then on, and every test gets a copy: that
-// takes a tenth. The copy is dropped together with whoever still uses it.
+// takes a tenth. The copy is dropped together with the connections that still use it.
 //
 // Only on a server of tools/throwaway-postgres.
 #pragma once

@@ -32,12 +32,12 @@ class Gate {
   bool open_ = false;
 };
 
-/// Until somebody stops the handler; its context is a JobContext or a ChunkContext.
+/// Until the handler is stopped; its context is a JobContext or a ChunkContext.
 template <typename Context>
 StopReason wait_for_stop(const Context& context) {
   Gate stopped;
   const std::stop_callback on_stop(context.stop_token(), [&] { stopped.open(); });
-  if (!stopped.wait()) throw std::runtime_error("nobody stopped the handler");
+  if (!stopped.wait()) throw std::runtime_error("the handler was not stopped");
   return context.stop_reason().value();
 }
 

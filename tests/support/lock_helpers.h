@@ -21,7 +21,7 @@ inline Holder holder(const std::string& name) {
           .instance = "instance-of-" + name};
 }
 
-/// A call that somebody makes.
+/// A call of a named holder.
 inline Call by(const std::string& name) { return {.holder = holder(name)}; }
 
 /// A ttl that is left out where it is zero.

@@ -47,7 +47,7 @@ constexpr auto list_parts = R"(
   SELECT md5(string_agg(concat_ws(' ', what, id, state), E'\n' ORDER BY what, id)) FROM part)";
 
 // A sequence may have moved though nothing ever came into its table. What is this schema's is listed first: to look at
-// another's sequence would mean to wait for whoever is emptying that one.
+// another's sequence would mean to wait for the process that is emptying that one.
 constexpr auto empty_tables = R"(
   DO $do$
   DECLARE used text;

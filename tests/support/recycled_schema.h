@@ -1,8 +1,8 @@
 // Migrated schemas that tests pass on to each other.
 //
 // Making a schema costs thousands of rows in the catalogs, and dropping it leaves as many dead ones that every later
-// test walks over. Emptying one costs a tenth. So whoever is done empties the tables and notes the schema as clean, and
-// the next test takes it. A schema that is not exactly as it was made is dropped; one whose test died is never used
+// test walks over. Emptying one costs a tenth. So a test that is done empties the tables and marks the schema as clean,
+// and the next test takes it. A schema that is not exactly as it was made is dropped; one whose test died is never used
 // again.
 //
 // Only on a server of tools/throwaway-postgres, which vanishes with all that is in it.
@@ -32,7 +32,7 @@ std::string shape_of(PgConnection& connection, const std::string& schema);
 /// Empty tables, apart from the bookkeeping of migrations; nothing where there is no clean schema.
 std::optional<RecycledSchema> take_recycled(PgConnection& connection);
 
-/// Empties it for the next test. False: it is not what it was, or somebody still uses it; drop it.
+/// Empties it for the next test. False: it is not as it was made, or is still in use; drop it.
 bool recycle(PgConnection& connection, const RecycledSchema& schema);
 
 }  // namespace leasehold::support

@@ -32,7 +32,7 @@ class RuntimeTest : public ::testing::Test {
   FaultBackend& faults() { return *faults_; }
   void advance(Duration by) { file_.advance(by); }
   void break_store() { faults().fail_always(Fault::fail_before_send); }
-  /// The next call of a statement is done, but its answer is lost for good.
+  /// The next call of a statement is done, but its answer is lost for ever.
   void leave_in_doubt(const std::string& statement) {
     faults().fail_next(Fault::lose_reply, 1, statement);
     faults().then_fail(Fault::fail_before_send, 1, statement);

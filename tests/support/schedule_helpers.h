@@ -117,7 +117,7 @@ class ScheduleStoreTest : public StoreTest {
     return words;
   }
 
-  /// Everything that whoever lost a run may try with it: lost, and nothing moves.
+  /// Everything that a holder may try with a run that it has lost: the answer is lost, and nothing changes.
   void everything_is_lost(const ScheduleRun& late, LostReason why) {
     const auto before = dump();
     EXPECT_TRUE(lost(beat(late), why));
@@ -149,7 +149,7 @@ template <typename T>
   if (!code) return code;
   const auto reported = result.error().retry_at;
   if (reported == when) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "not until " << (reported ? to_string(*reported) : "nobody knows when");
+  return ::testing::AssertionFailure() << "not until " << (reported ? to_string(*reported) : "at an unknown time");
 }
 
 }  // namespace leasehold::support

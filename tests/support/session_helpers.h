@@ -74,7 +74,7 @@ class SessionStoreTest : public StoreTest {
   /// "released: why": how the latest claim of an item ended.
   std::string ending(const std::string& key) { return claim(key).end_reason + ": " + claim(key).end_detail; }
 
-  /// Everything whoever lost a claim may try with it: lost, and nothing moves.
+  /// Everything that a session may try with a claim that it has lost: the answer is lost, and nothing changes.
   void everything_is_lost(const Claim& late, LostReason why, const std::string& to_item,
                           const std::string& to_session) {
     const auto before = dump();
@@ -111,7 +111,7 @@ class SessionStoreTest : public StoreTest {
   }
 };
 
-/// Whom a refusal names, as "session item": empty where it names nobody.
+/// The owner that a refusal names, as "session item"; empty if it names none.
 template <typename T>
 std::string owner_reported(const Result<T>& refused) {
   if (refused.ok() || !refused.error().held_by) return {};

@@ -11,7 +11,7 @@
 //   }
 //
 // PostgreSQL is the one of LEASEHOLD_TEST_POSTGRES; every store is a schema of its own there, new or as good as new
-// (see recycled_schema.h). Without it the tests fail: a store nobody looked at is not a store that works.
+// (see recycled_schema.h). Without it the tests fail: an untested store does not count as one that works.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 //   TestClock clock;
 //   clock.advance(31s);      // time passes, for the wall clock and the boot-time clock alike
-//   clock.step_wall(-1h);    // somebody sets the wall clock; no time passes
+//   clock.step_wall(-1h);    // the wall clock is set; no time passes
 //   clock.reboot("boot-2");  // the boot-time clock starts again near zero
 #pragma once
 

@@ -133,7 +133,7 @@ TEST_F(LoaderClaimTest, AChunkThatWasClaimedWithoutAnAnswerComesBack) {
   EXPECT_EQ(leases("loader").size(), 2U);
 }
 
-// The chunk that nobody knows of is all that is left, and somebody works under the lease that holds it.
+// Only the chunk of the claim in doubt is left, and a handler still works under the lease that holds it.
 TEST_F(LoaderClaimTest, TheLeaseOfAClaimInDoubtIsClosedWhenTheLastWhoWorksUnderItIsDone) {
   plan({"known"});
   Gate end;

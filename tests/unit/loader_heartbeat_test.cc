@@ -75,7 +75,7 @@ TEST_F(LoaderHeartbeatTest, WithoutTheStoreHandlersGoOnUntilTheLeaseCannotBeTrus
   const auto summary = loader.stop_and_finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->lost, 1);
-  EXPECT_FALSE(summary->set.has_value()) << "nobody could be asked";
+  EXPECT_FALSE(summary->set.has_value()) << "the store could not be asked";
 }
 
 TEST_F(LoaderHeartbeatTest, ASaveExtendsTheLease) {

@@ -149,7 +149,7 @@ TEST_F(WorkerLeaseTest, ASoloJobHasALeaseOfItsOwn) {
   const auto before = beats();
   ASSERT_TRUE(eventually([&] { return beats() > before + 1; }));
   EXPECT_EQ(faults().calls("job_heartbeat"), heartbeats)
-      << "nobody asks for a lease that is lost, nor for the other job";
+      << "the worker asks neither for a lost lease nor for the other job";
   end.open();
   ASSERT_TRUE(eventually([&] { return show(others[0]).state == JobState::completed; }))
       << "jobs under the worker's own lease go on";
@@ -178,8 +178,8 @@ TEST_F(WorkerLeaseTest, AfterAClaimInDoubtTheLeaseIsClosedOnceItsJobsAreDone) {
   ASSERT_TRUE(eventually([&] { return leases("worker").size() == 2; }));
   const auto later = add("mail", 1);
   ASSERT_TRUE(eventually([&] { return show(later[0]).state == JobState::completed; }));
-  EXPECT_TRUE(leases("worker", true).empty()) << "somebody works under it";
-  EXPECT_EQ(show(unknown[0]).state, JobState::running) << "nobody knows that it is held";
+  EXPECT_TRUE(leases("worker", true).empty()) << "a handler works under it";
+  EXPECT_EQ(show(unknown[0]).state, JobState::running) << "the worker does not know that it holds it";
   end.open();
   ASSERT_TRUE(eventually([&] { return !leases("worker", true).empty(); }));
   EXPECT_EQ(leases("worker", true).front(), leases("worker").front());

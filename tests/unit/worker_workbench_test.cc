@@ -35,7 +35,7 @@ TEST_F(WorkbenchTest, HasRoomForItsSeatsFirst) {
   Workbench bench({.seats = 3, .prefetch = 10});
   EXPECT_EQ(room_of(bench), 3);
   put(bench, 2);
-  EXPECT_EQ(room_of(bench), 0) << "somebody will start these at once, then it asks again";
+  EXPECT_EQ(room_of(bench), 0) << "these start at once, then it asks again";
   ASSERT_NE(bench.take(0), nullptr);
   ASSERT_NE(bench.take(1), nullptr);
   EXPECT_EQ(room_of(bench), 1);
@@ -65,7 +65,7 @@ TEST_F(WorkbenchTest, HalfOfWhatIsClaimedAheadIsUsedUpFirst) {
 }
 
 TEST_F(WorkbenchTest, StartingAJobMakesRoomAndWakesTheFetcher) {
-  // Often, because nobody can see whether the fetcher lies down before the job is started.
+  // Often, because a test cannot see whether the fetcher sleeps before the job starts.
   for (int i = 0; i < 100; ++i) {
     Workbench bench({.seats = 2, .prefetch = 0});
     put(bench, 1);

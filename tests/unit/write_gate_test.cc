@@ -25,7 +25,7 @@ class WriteGateTest : public ::testing::Test {
   support::TempDir folder_;
 };
 
-/// Turns of somebody who writes in steps: out of the gate, and at once in again.
+/// Turns of a thread that writes in steps: out of the gate, and at once in again.
 class Writing {
  public:
   explicit Writing(int file) : gate_(file), thread_([this](const std::stop_token& stop) { write(stop); }) {}
