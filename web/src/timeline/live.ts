@@ -6,6 +6,7 @@ import { ms, storeNow } from '../base/time';
 import type { Event, LeaseInfo } from '../api/types';
 import { History } from './history';
 import { learnJobs } from './jobs';
+import { learnPast } from './past';
 
 export const history = new History();
 /** Counts up when the history has changed. */
@@ -114,6 +115,7 @@ export async function startHistory(): Promise<void> {
     if (times > 1) void loadEvents().then(() => (version.value += 1));
   });
   await loadEvents();
+  await learnPast(history, storeNow() - longest);
   for (const lease of live.leases.peek().rows.values()) see(lease);
   version.value += 1;
   await learnQueues();
