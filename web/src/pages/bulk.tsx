@@ -2,41 +2,25 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { call } from '../api/call';
+import type { JobFilter, JobsChanged } from '../api/types';
 import { count, digits } from '../base/text';
 import { ActButton } from '../ui/act';
 import { ask, say } from '../ui/dialog';
 
 export type Action = 'cancel' | 'retry' | 'remove';
-export interface JobFilters {
-  queue?: string;
-  state?: string;
-  tag?: string;
-  batch?: string;
-  group?: string;
-  enqueued_after?: string;
-  enqueued_before?: string;
-}
+export type JobFilters = Omit<JobFilter, 'max' | 'page'>;
 
 const done: Record<Action, string> = { cancel: 'cancelled', retry: 'retried', remove: 'removed' };
 const words: Record<Action, string> = { cancel: 'Cancel', retry: 'Retry', remove: 'Remove' };
 const about: Record<Action, string> = {
   cancel: 'Waiting jobs are cancelled at once; running ones are told to stop.',
-  retry: 'They become available now, with fresh budgets.',
+  retry: 'Failed ones become available now, with fresh budgets; with a state as filter also cancelled, lapsed or deferred ones.',
   remove: 'They are removed with their history. Running jobs are left alone.',
 };
 const actOf = { cancel: 'job.cancel', retry: 'job.retry', remove: 'job.remove' } as const;
 
 /** Runs until a bulk act is done: how many have changed so far. */
 const progress = signal('');
-
-interface Changed {
-  matched: number;
-  changed: number;
-  skipped: number;
-  next: string | null;
-}
-
-const bulk = (args: Record<string, unknown>): Promise<Changed> => call('job.bulk' as never, args as never) as unknown as Promise<Changed>;
 
 /** In batches, so that no transaction is long; jobs that are enqueued meanwhile are left alone. */
 async function onAll(action: Action, filters: JobFilters): Promise<string> {
@@ -45,7 +29,7 @@ async function onAll(action: Action, filters: JobFilters): Promise<string> {
   let page: string | null = null;
   try {
     do {
-      const step: Changed = await bulk({ action, ...filters, ...(page ? { page } : {}) });
+      const step: JobsChanged = await call('job.bulk', { action, ...filters, ...(page ? { page } : {}) });
       changed += step.changed;
       skipped += step.skipped;
       page = step.next;
@@ -58,7 +42,7 @@ async function onAll(action: Action, filters: JobFilters): Promise<string> {
 }
 
 async function countAll(action: Action, filters: JobFilters): Promise<{ matched: number; more: boolean }> {
-  const preview = await bulk({ action, ...filters, preview: true });
+  const preview = await call('job.bulk', { action, ...filters, preview: true });
   return { matched: preview.matched, more: preview.next !== null };
 }
 
@@ -130,7 +114,7 @@ export function Bulk({ chosen, filters, searching, after }: Props): JSX.Element 
         <>
           <span class="quiet">{progress.value || 'All that match:'}</span>
           {(['retry', 'cancel', 'remove'] as const).map((action) => (
-            <ActButton key={action} act={actOf[action]} class="small" disabled={searching} label={`${words[action]} all that match`} run={() => askAll(action)}>
+            <ActButton key={action} act="job.bulk" class="small" disabled={searching} label={`${words[action]} all that match`} run={() => askAll(action)}>
               {words[action]} …
             </ActButton>
           ))}

@@ -29,8 +29,7 @@ export function Jobs(): JSX.Element {
   const text = param('text');
   const pages = useSignal(1);
   const chosen = useSignal<ReadonlySet<string>>(new Set());
-  const act = (text ? 'job.search' : 'job.list') as 'job.list';
-  const found = usePages<'job.list', JobInfo>(act, { ...filters, ...(text ? { text } : {}), max: 50 } as never, pages.value, ['queues', 'leases']);
+  const found = usePages<'job.search' | 'job.list', JobInfo>(text ? 'job.search' : 'job.list', { ...filters, ...(text ? { text } : {}), max: 50 }, pages.value, ['queues', 'leases']);
   const toggle = (key: string): void => {
     const next = new Set(chosen.value);
     if (!next.delete(key)) next.add(key);
