@@ -219,7 +219,7 @@ TEST_P(RowRulesTest, ARaisedTokenProvesOnlyItsOwnGrant) {
   EXPECT_TRUE(rows.complete(current.key, current.token).ok());
 }
 
-TEST_P(RowRulesTest, AKeyMayChangeWhenNobodyHoldsTheRow) {
+TEST_P(RowRulesTest, AKeyMayChangeWhileTheRowIsFree) {
   adopt_with("", "(1)");
   const auto grant = claim_one(open_rows());
   EXPECT_THAT(refusal("UPDATE {s}.jobs SET id = 7"), HasSubstr("key"));

@@ -13,7 +13,7 @@ class ClaimNextCommands : public SessionToolTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ClaimNextCommands);
 
-TEST_P(ClaimNextCommands, NextTakesByPriorityAndSaysWhatIsLeft) {
+TEST_P(ClaimNextCommands, NextTakesByPriorityAndPrintsTheRest) {
   const auto ann = handle("ann-1");
   const auto ben = handle("ben-1");
   tool({"item", "add", "SD-1"});

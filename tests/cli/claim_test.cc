@@ -152,7 +152,7 @@ TEST_P(ClaimCommands, TransferIsTheOwnersOrAnOperators) {
   EXPECT_EQ(json({"claim", "show", "SD-1"}).at("session"), "ann-1");
 }
 
-TEST_P(ClaimCommands, RevokeTakesItAwayForGood) {
+TEST_P(ClaimCommands, ARevokedClaimDoesNotComeBack) {
   opened("ann-1", {"--holder", "ann"});
   const auto token = taken("SD-1", "ann-1");
   EXPECT_EQ(tool({"claim", "revoke", "SD-1", "--reason", "wrong branch"}).exit_code, 2);

@@ -1,4 +1,4 @@
-// What a wrapper hears when a command's guardian is killed, or could not be had.
+// What a wrapper learns when a command's guardian is killed or could not be started.
 #include "run/guarded_command.h"
 
 #include <gtest/gtest.h>

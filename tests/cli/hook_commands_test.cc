@@ -64,7 +64,7 @@ class HookCommands : public ToolTest {
 
 const boost::json::value nothing = boost::json::object();
 
-TEST_F(HookCommands, AStartOpensASessionOnceAndTellsItsHandle) {
+TEST_F(HookCommands, AStartOpensASessionOnceAndPrintsItsHandle) {
   const auto handle = started();
   EXPECT_TRUE(handle.starts_with("agent-s1.")) << handle;
   EXPECT_EQ(started({{"source", "compact"}}), handle) << "after a compaction the model gets the same handle";

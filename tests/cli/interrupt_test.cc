@@ -4,7 +4,7 @@
 namespace leasehold::support {
 namespace {
 
-/// As a shell has it: the signal ends those who have nothing to tidy up.
+/// As in a shell: the signal ends the commands that have nothing to clean up.
 int shell_code(const Finished& finished) { return finished.signal != 0 ? 128 + finished.signal : finished.exit_code; }
 
 class Interrupt : public StoreToolTest {

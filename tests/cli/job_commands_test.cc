@@ -312,7 +312,7 @@ TEST_P(JobCommands, WaitShowsTheEndByItsExitCode) {
   EXPECT_EQ(tool({"job", "wait", "999999"}).exit_code, 4);
 }
 
-TEST_P(JobCommands, CancelRetryAndDeleteSayWhatTheyCannotDo) {
+TEST_P(JobCommands, CancelRetryAndRemoveHaveExitCodesOfTheirOwn) {
   const auto id = added("mail");
   EXPECT_EQ(tool({"job", "rm", id}).exit_code, 2);
   EXPECT_EQ(tool({"job", "cancel", id}).out, "cancelled " + id + "\n");

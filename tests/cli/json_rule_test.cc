@@ -78,7 +78,7 @@ TEST_F(JsonRule, ARefusalIsOneObjectOnStdoutAndNothingOnStderr) {
     const auto line = words[0] + " " + (words.size() > 1 ? words[1] : "");
     EXPECT_EQ(refused.exit_code, code) << line << refused.out << refused.err;
     EXPECT_TRUE(is_json_lines(refused.out)) << line;
-    // An election tells each change of role, too.
+    // An election prints each change of role, too.
     EXPECT_EQ(std::count(refused.out.begin(), refused.out.end(), '\n'), words[0] == "elect" ? 2 : 1) << refused.out;
     EXPECT_EQ(refused.err, "") << line;
   }

@@ -1,4 +1,4 @@
-// The queue commands, recover, and what status and prune tell of jobs.
+// The queue commands, recover, and the jobs in the output of status and prune.
 #include "cli/tool.h"
 
 namespace leasehold::support {
@@ -21,7 +21,7 @@ class QueueCommands : public StoreToolTest {
 };
 LEASEHOLD_ON_BOTH_STORES(QueueCommands);
 
-TEST_P(QueueCommands, LsCountsWhatWaitsRunsAndFailed) {
+TEST_P(QueueCommands, LsCountsWaitingRunningAndFailedJobs) {
   EXPECT_TRUE(contains(tool({"queue", "ls"}).err, "no queues"));
   add("mail", 3);
   complete(claim("mail"));

@@ -1,4 +1,4 @@
-// What a refused command prints: who has it, and never the token by which one could act in the holder's place.
+// A refused command prints the holder, and never the token, which would let its reader act for the holder.
 #include "cli/session_tool.h"
 
 namespace leasehold::support {

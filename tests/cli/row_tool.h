@@ -44,7 +44,7 @@ class RowToolTest : public ToolTest, public testing::WithParamInterface<StoreKin
     const auto applied = tool({"adopt", "apply", jobs_file(ttl)});
     ASSERT_EQ(applied.exit_code, 0) << applied.err;
   }
-  /// Chunks whose key has two parts, with blanks in them: ("m 1", "c") and ("m", "1 c").
+  /// Chunks whose key has two parts, with spaces in them: ("m 1", "c") and ("m", "1 c").
   void adopt_pairs() {
     run_sql("CREATE TABLE {s}.pairs (a text, b text, n integer NOT NULL DEFAULT 0, PRIMARY KEY (a, b))");
     run_sql("INSERT INTO {s}.pairs (a, b) VALUES ('m 1', 'c'), ('m', '1 c')");

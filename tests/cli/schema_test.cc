@@ -1,4 +1,4 @@
-// What to_json makes of every struct is as the struct's JSON Schema says.
+// The output of to_json for every struct matches the struct's JSON Schema.
 #include <gtest/gtest.h>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>

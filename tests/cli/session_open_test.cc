@@ -1,4 +1,4 @@
-// leasehold session open: what it prints, whom the session stands for, and what it refuses.
+// leasehold session open: its output, the holder of the session, and its refusals.
 #include <unistd.h>
 
 #include "cli/session_tool.h"
@@ -19,7 +19,7 @@ TEST_P(SessionOpen, PrintsIdAndTokenAndWarnsThatItMustBeKeptAlive) {
   EXPECT_TRUE(contains(tool({"session", "open", "--max-age", "2h"}).out,
                        "  stale 5m after its last heartbeat, in 2h at the latest\n"));
   const auto session = shown("ann-1");
-  EXPECT_EQ(session.at("holder").at("pid"), ::getpid()) << "who called the tool";
+  EXPECT_EQ(session.at("holder").at("pid"), ::getpid()) << "the caller of the tool";
   EXPECT_TRUE(session.at("holder").at("process_start").is_null()) << "its end says nothing about the session";
   EXPECT_TRUE(contains(tool({"session", "show", "ann-1"}).out, "(its end is not noticed)"));
 }

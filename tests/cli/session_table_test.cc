@@ -118,7 +118,7 @@ TEST_P(SessionTable, OnATerminalAWatchIsDrawnInPlace) {
   opened("ben-1");
   ASSERT_TRUE(tells(terminal, "A\r")) << "back up over what was drawn before";
   ASSERT_TRUE(tells(terminal, "ben-1"));
-  // What a terminal makes of Ctrl-C.
+  // The byte that a terminal sends for Ctrl-C.
   terminal.write("\x03");
   EXPECT_EQ(terminal.finish(20s).exit_code, 0);
 }

@@ -28,7 +28,7 @@ std::unique_ptr<Tmux> top_of(const std::string& url, Tmux::Size size = {}, const
 class TopTest : public StoreToolTest {};
 LEASEHOLD_ON_BOTH_STORES(TopTest);
 
-/// What has nothing to do with the store.
+/// Cases that do not depend on the store.
 class TopInTerminal : public ToolTest {
  protected:
   std::unique_ptr<Tmux> top(Tmux::Size size = {}, const Environment& more = {}) { return top_of(url(), size, more); }

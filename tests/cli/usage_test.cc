@@ -1,4 +1,4 @@
-// Command lines that are wrong, and help for those who ask.
+// Wrong command lines, and help.
 #include <algorithm>
 
 #include "cli/tool.h"
@@ -91,7 +91,7 @@ TEST_F(Usage, ParserMessagesAreInOurWords) {
   EXPECT_TRUE(contains(tool({"demo", "--help"}).out, "--workers N "));
 }
 
-/// What a script writes whose variable is not set.
+/// The command line of a script whose variable is not set.
 TEST_F(Usage, AnEmptyValueIsNotTakenForAnOptionLeftOut) {
   const std::vector<std::pair<Arguments, std::string>> lines = {
       {{"job", "add", "mail", "x"}, "--dedupe"},

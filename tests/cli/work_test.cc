@@ -72,7 +72,7 @@ TEST_F(WorkCommand, ACommandMaySettleItsJobByItself) {
   EXPECT_TRUE(contains(tool({"job", "show", id}).out, "completed"));
 }
 
-TEST_F(WorkCommand, ExitCode65FailsForGood) {
+TEST_F(WorkCommand, ExitCode65FailsWithoutARetry) {
   const auto id = added();
   EXPECT_EQ(tool({"work", "q", "--once", "--", "sh", "-c", "echo bad data >&2; exit 65"}).exit_code, 1);
   const auto job = json({"job", "show", id});

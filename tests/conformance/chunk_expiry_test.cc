@@ -1,4 +1,4 @@
-// Loaders that die: who gets their chunks, who pays, and what is counted. Promises 6, 7 and 12.
+// Loaders that die: which loader gets their chunks, which chunk is charged, and the counts. Promises 6, 7 and 12.
 #include <gtest/gtest.h>
 
 #include "support/chunk_fixture.h"

@@ -174,7 +174,7 @@ TEST_P(ChunkJobTest, ItIsNotDisturbedByWhatUnblocksOtherJobs) {
   EXPECT_EQ(job_state(id), JobState::blocked);
   const auto next = add(jobs(), "sync", {.depends_on = {id}});
   load("1");
-  EXPECT_EQ(job_state(next), JobState::available) << "and those who wait for it go on after it";
+  EXPECT_EQ(job_state(next), JobState::available) << "and the jobs that wait for it go on after it";
 }
 
 TEST_P(ChunkJobTest, AResetLaterDoesNotTouchTheFinishedJob) {

@@ -1,4 +1,5 @@
-// Holders who come late, or twice: what is accepted, what is lost, and that a loss moves nothing. Promises 4, 5 and 15.
+// Holders that come late or twice: which acts are accepted, which are lost, and that a lost act changes nothing.
+// Promises 4, 5 and 15.
 #include <gtest/gtest.h>
 
 #include "support/chunk_fixture.h"

@@ -44,7 +44,7 @@ TEST_P(ChunkPlanTest, ANewPlannerReplacesWhatWasNotStarted) {
   EXPECT_EQ(spec("b"), "22");
   EXPECT_FALSE(known("c"));
   EXPECT_EQ(chunk("a").planner, "2");
-  EXPECT_NE(chunk("a").hash, before.hash) << "the hash tells planner, key and spec";
+  EXPECT_NE(chunk("a").hash, before.hash) << "the hash covers planner, key and spec";
   EXPECT_EQ(claim("ann").key, "b") << "in the order of the new plan";
 }
 

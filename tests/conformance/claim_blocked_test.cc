@@ -64,7 +64,7 @@ TEST_P(ClaimBlockedTest, NeverByOneselfNorByWhatIsDoneOrStale) {
   advance(30s);
   join("cid");
   EXPECT_TRUE(ok(try_take("cid", "twin"))) << "a stale session blocks nothing";
-  EXPECT_EQ(state("top"), ItemState::stale) << "and is not taken back by who only passes by";
+  EXPECT_EQ(state("top"), ItemState::stale) << "and an act on another item does not take it back";
   must(items().done("leaf"));
   join("dan");
   must(items().done("twin", item("twin").token));

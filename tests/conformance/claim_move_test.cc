@@ -96,7 +96,7 @@ TEST_P(ClaimMoveTest, ASwitchThatIsRefusedChangesNothing) {
   EXPECT_EQ(item("SD-1").token, from.token);
 }
 
-TEST_P(ClaimMoveTest, ASwitchToWhatOneHasGivesUpTheOther) {
+TEST_P(ClaimMoveTest, ASwitchToAnOwnItemGivesUpTheOther) {
   const auto from = take("ann", "SD-1");
   const auto there = take("ann", "SD-2");
   const auto to = must(switch_to(from, "SD-2"));

@@ -102,7 +102,7 @@ TEST_P(ClaimTakeTest, UnregisteredSaysWhatIsWrongWithTheSession) {
   unregistered(try_take("ann", "SD-1"), "stale");
 }
 
-TEST_P(ClaimTakeTest, Promise13_TakingWhatOneHasGivesTheSameClaimAgain) {
+TEST_P(ClaimTakeTest, Promise13_ASecondTakeGivesTheSameClaimAgain) {
   const auto ann = join("ann");
   const auto first = take("ann", "SD-1");
   advance(10s);

@@ -1,4 +1,4 @@
-// Elections: of all who campaign one leads, until it resigns or is lost; every term is greater than the one before.
+// Elections: of all candidates one leads, until it resigns or is lost; every term is greater than the one before.
 #include <gtest/gtest.h>
 
 #include <mutex>

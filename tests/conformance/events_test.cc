@@ -1,4 +1,4 @@
-// Promise 12: the event is in the same commit as the change it tells of.
+// Promise 12: the event is in the same commit as the change that it records.
 #include <gtest/gtest.h>
 
 #include "support/lock_helpers.h"

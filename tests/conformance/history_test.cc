@@ -1,4 +1,4 @@
-// Store::history: who had what, from when to when, and who took it over.
+// Store::history: each lease with its holder, start and end, and each takeover.
 #include "support/dead_holder.h"
 #include "support/schedule_helpers.h"
 #include "support/session_helpers.h"

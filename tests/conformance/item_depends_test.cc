@@ -39,7 +39,7 @@ TEST_P(ItemDependsTest, AnItemIsBlockedUntilAllThatItDependsOnIsDone) {
   EXPECT_EQ(state("parser"), ItemState::open);
   const auto claim = take("ann", "parser");
   must(items().reopen("lexer"));
-  EXPECT_EQ(state("parser"), ItemState::claimed) << "who has it keeps it";
+  EXPECT_EQ(state("parser"), ItemState::claimed) << "its owner keeps it";
   must(release(claim));
   EXPECT_EQ(state("parser"), ItemState::blocked);
 }

@@ -1,4 +1,4 @@
-// A holder on this host whose process is gone is not waited for.
+// If the process of a holder on this host is gone, no caller waits for its ttl.
 #include <gtest/gtest.h>
 
 #include "support/dead_holder.h"

@@ -1,4 +1,4 @@
-// Holders that die: who gets the work, who pays, and what is counted. Promises 5, 6, 7 and 12.
+// Holders that die: which worker gets the work, which job is charged, and the counts. Promises 5, 6, 7 and 12.
 #include <gtest/gtest.h>
 
 #include <set>

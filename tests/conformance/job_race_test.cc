@@ -72,7 +72,7 @@ TEST_P(JobRaceTest, EveryJobIsWorkedOnOnce) {
   EXPECT_EQ(must(queues().show("q")).available, 0);
 }
 
-/// What became of jobs, as those tell who had a hand in it.
+/// The fate of each job, as the callers that took part report it.
 class Outcomes {
  public:
   void add(const std::vector<JobId>& ids) {

@@ -90,7 +90,7 @@ TEST_P(LockDelayTest, Promise05_DuringTheDelayAHeartbeatIsLost) {
 TEST_P(LockDelayTest, TheDelayAppliesToEveryCaller) {
   take(locks(), "deploy", asked_as(delayed(AcquireOptions{.ttl = 10s}, 5s), "r1"), by("ann"));
   advance(10s);
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("ann")), test_start + 15s)) << "not even who had it";
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("ann")), test_start + 15s)) << "not even its last holder";
   EXPECT_TRUE(lost(locks().acquire("deploy", asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::expired));
   EXPECT_TRUE(is_delayed(locks().acquire("deploy", sharing(), by("bob")), test_start + 15s)) << "nor a share";
   EXPECT_TRUE(is_delayed(locks().acquire_all({"deploy", "other"}, {}, by("bob")), test_start + 15s));

@@ -1,4 +1,4 @@
-// The line before a lock: one for all who want it, whatever they want of it, in order of arrival.
+// The line before a lock: one line for shares and whole locks, in order of arrival.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 class LockLineTest : public LockFamilyTest {
  protected:
-  /// As one who stands in line since stand().
+  /// As a caller that stands in line since stand().
   Result<Grant> ask(const std::string& name, const std::string& who, AcquireOptions options) {
     return locks().acquire(name, asked_as(std::move(options), "place of " + who), by(who));
   }
@@ -60,7 +60,7 @@ TEST_P(LockLineTest, SharesAndAllOfItStandInOneLine) {
   ASSERT_TRUE(ok(locks().release("report", whole.token)));
   EXPECT_TRUE(fails(ask("report", "cat", sharing()), Errc::busy));
   ASSERT_TRUE(ok(ask("report", "bob", sharing())));
-  EXPECT_EQ(status_of(store()).waiters, 1) << "who got it has left the line";
+  EXPECT_EQ(status_of(store()).waiters, 1) << "its new holder has left the line";
   ASSERT_TRUE(ok(ask("report", "cat", sharing()))) << "the next share follows";
   EXPECT_EQ(status_of(store()).waiters, 0);
 }

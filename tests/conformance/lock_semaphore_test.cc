@@ -109,7 +109,7 @@ TEST_P(LockSemaphoreTest, MeaninglessArgumentsAreRefusedAndChangeNothing) {
 constexpr int capacity = 5;
 constexpr int turns_each = 6;
 
-/// Takes some permits again and again. `inside` counts those of all who do this.
+/// Takes some permits again and again. `inside` counts the permits of all threads that do this.
 void come_and_go(const Locks& locks, int number, std::atomic<int>& inside, std::atomic<int>& through) {
   const int wanted = 1 + number % 3;
   for (int round = 0; round < turns_each; ++round) {

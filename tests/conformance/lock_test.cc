@@ -1,4 +1,4 @@
-// What a lock looks like through its life, and who decides the time. Promises 1, 2 and 6.
+// The states of a lock, and which clock decides them. Promises 1, 2 and 6.
 #include <gtest/gtest.h>
 
 #include "support/lock_helpers.h"

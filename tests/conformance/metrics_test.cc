@@ -237,7 +237,7 @@ TEST_P(MetricsTest, RetentionCountsFirst) {
   EXPECT_EQ(after, before);
 }
 
-TEST_P(MetricsTest, AFailedJobThatIsRetriedHasFailedEvenIfNobodyCountedInBetween) {
+TEST_P(MetricsTest, AFailedJobThatIsRetriedHasFailedEvenIfItWasNotCountedInBetween) {
   fail_job("mail");
   const auto id = must(jobs().list({.state = JobState::failed})).items.at(0).id;
   must(jobs().retry(id));
@@ -250,7 +250,7 @@ TEST_P(MetricsTest, AFailedJobThatIsRetriedHasFailedEvenIfNobodyCountedInBetween
   EXPECT_EQ(now.at("attempts mail completed"), 1);
 }
 
-TEST_P(MetricsTest, JobsThatNobodyRanFinishWithoutAnAttempt) {
+TEST_P(MetricsTest, JobsThatNeverRanFinishWithoutAnAttempt) {
   const auto id = add(jobs(), "mail");
   must(jobs().cancel(id));
   const auto now = totals();

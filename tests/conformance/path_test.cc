@@ -35,7 +35,7 @@ class PathTest : public SessionStoreTest {
     for (const auto& info : must(claims().list_paths())) shown.push_back(info.session + " " + info.path);
     return shown;
   }
-  /// Whom a refusal names: "ann a/b", the path below the root.
+  /// The owner that a refusal names: "ann a/b", the path below the root.
   std::string in_the_way(const Result<PathsTaken>& refused) {
     if (refused || !refused.error().held_by) return {};
     const auto& owner = *refused.error().held_by;

@@ -15,7 +15,7 @@ class PruneBatchesTest : public LockFamilyTest {
 
   static std::string numbered(const std::string& name, int number) { return name + "-" + std::to_string(number); }
 
-  /// What a dry run tells is what goes, whatever the test is about.
+  /// A dry run counts exactly the rows that prune then removes; every test checks that.
   Pruned prune() {
     const auto foreseen = must(store().prune_preview(1min));
     const auto backend = under_test().open_backend();
@@ -144,7 +144,7 @@ TEST_P(PruneBatchesTest, OfSessions) {
 }
 
 TEST_P(PruneBatchesTest, OfRuns) {
-  // What becomes a job needs no lease.
+  // An occurrence that becomes a job needs no lease.
   must(store().schedules().set("news", due_now(into_a_queue(every_ten_minutes()))));
   for (int i = 0; i < many; ++i) {
     must(store().schedules().fire("news"));
@@ -182,7 +182,8 @@ TEST_P(PruneBatchesTest, OfTopics) {
   }
   backend->close();
   advance(1h);
-  EXPECT_EQ(prune().topics, GetParam() == StoreKind::postgres ? many : 0) << "every commit wakes who watches a file";
+  EXPECT_EQ(prune().topics, GetParam() == StoreKind::postgres ? many : 0)
+      << "every commit wakes the watchers of a file";
 }
 
 TEST_P(PruneBatchesTest, NothingIsCountedWhereNothingIsOldEnough) {

@@ -1,4 +1,4 @@
-// Promise 11: a refusal names the holder, and tells nothing by which one could act in the holder's place.
+// Promise 11: a refusal names the holder and contains no proof, so no caller can act in the holder's place.
 #include <gtest/gtest.h>
 
 #include "support/chunk_helpers.h"

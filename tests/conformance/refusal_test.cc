@@ -73,7 +73,7 @@ TEST_P(RefusalTest, TheFirstInLineIsGrantedByItsRequestId) {
   AcquireOptions first{};
   first.request_id = "first-in-line";
   EXPECT_TRUE(ok(locks().acquire("deploy", first, by("carol"))));
-  EXPECT_EQ(status_of(store()).waiters, 1) << "the one who got it has left the line";
+  EXPECT_EQ(status_of(store()).waiters, 1) << "its new holder has left the line";
 }
 
 TEST_P(RefusalTest, AWaiterWhoDiedDoesNotBlockTheRest) {

@@ -1,4 +1,4 @@
-// Due and free in one step, or not at all; and refusals that say when, or who.
+// Due and free in one step, or not at all; a refusal names the time or the holder.
 #include <gtest/gtest.h>
 
 #include "support/schedule_helpers.h"

@@ -101,7 +101,7 @@ TEST_P(ScheduleFenceTest, Promise14_TakeoverAndEndWaitForTheTransaction) {
   EXPECT_FALSE(schedules.release("refresh", mine.grant.token).ok());
   EXPECT_FALSE(schedules.remove("refresh").ok());
   EXPECT_EQ(outcomes("refresh"), Words{"expired"});
-  ASSERT_TRUE(eventually([&] { return nobody_waits_for_a_lock(); })) << "who gave up could still be served";
+  ASSERT_TRUE(eventually([&] { return nobody_waits_for_a_lock(); })) << "a caller that gave up could still be served";
   run_sql("COMMIT");
   EXPECT_EQ(name_of(acquire("refresh", "bob").lost_holder), "ann");
 }

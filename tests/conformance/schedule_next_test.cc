@@ -190,7 +190,7 @@ TEST_P(ScheduleNextTest, EnsureCreatesWhatIsNotThereAndChangesNothing) {
   EXPECT_EQ(dump(), before);
   EXPECT_EQ(must(schedules().ensure("report", daily())).next_run_at, at("2026-03-02T09:00:00Z"));
   EXPECT_TRUE(fails(schedules().ensure("mail", into_a_queue(daily())), Errc::invalid_argument))
-      << "who may only work does not say what others run";
+      << "a role that may only work does not change what others run";
 }
 
 }  // namespace

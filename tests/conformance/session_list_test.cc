@@ -1,4 +1,4 @@
-// Looking at sessions, and at what other views tell of them.
+// Lists of sessions, and sessions in other views.
 #include <gtest/gtest.h>
 
 #include "support/session_helpers.h"
@@ -27,7 +27,7 @@ TEST_P(SessionListTest, ThoseSilentForLongestComeLast) {
   join("bob");
   advance(10s);
   join("cid");
-  EXPECT_EQ(listed(), (Words{"cid", "ann", "bob"})) << "who is equal, by name";
+  EXPECT_EQ(listed(), (Words{"cid", "ann", "bob"})) << "equal ones by name";
   advance(1s);
   must(beat(ann));
   EXPECT_EQ(listed(), (Words{"ann", "cid", "bob"}));

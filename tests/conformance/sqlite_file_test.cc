@@ -247,7 +247,7 @@ LEASEHOLD_ROLE(fills_a_small_disk) {
   const auto after = store->locks().acquire("after");
   std::cout << (after ? "granted" : describe(after.error())) << std::endl;
   const auto held = store->locks().list({.only_held = true, .max = 10'000});
-  // The one whose answer was in doubt may be there or not.
+  // The change whose answer was in doubt may be there or not.
   const auto extra = held ? static_cast<int>(held->size()) - granted - 2 : -1;
   std::cout << (extra == 0 || extra == 1 ? "all there" : "lost: " + std::to_string(extra)) << std::endl;
   std::cout << (store->locks().heartbeat("before", first.token) ? "alive" : "lost") << std::endl;

@@ -22,7 +22,7 @@ class WaitForEverTest : public SessionStoreTest {
     waiting_.emplace(store_over(calls_, {}));
   }
 
-  /// The store as those who wait see it.
+  /// The store that the waiting callers use.
   Store& waiting() { return *waiting_; }
 
   /// What a call answers that is stopped once it has asked this so often: what only those ask who wait.

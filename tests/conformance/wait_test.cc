@@ -135,7 +135,7 @@ TEST_P(WaitTest, WhenTheWaitRunsOutTheRefusalIsHeldAndThePlaceIsGone) {
   EXPECT_GE(BootClock::now() - before, Duration(80ms));
   ASSERT_TRUE(refused.error().held_by.has_value());
   EXPECT_EQ(refused.error().held_by->holder.name, "alice");
-  EXPECT_EQ(status_of(store()).waiters, 0) << "who gave up must not stand in the way of others";
+  EXPECT_EQ(status_of(store()).waiters, 0) << "a caller that gave up must not block the line";
 }
 
 TEST_P(WaitTest, AWaiterWhoGivesUpLetsTheNextOneThrough) {

@@ -24,12 +24,12 @@ std::string word(const Error& error) {
   return error.lost_reason ? std::string("lost ") + to_string(*error.lost_reason) : to_string(error.code);
 }
 
-/// Dies here, if this is where it is to die.
+/// Dies here, if the test chose this place.
 void failpoint(const std::string& name) {
   if (env("FAILPOINT") == name) ::kill(::getpid(), SIGKILL);
 }
 
-/// Another host, so to say: only the lease tells that this worker has died.
+/// Counts as another host: only the lease shows that this worker has died.
 JobClaimOptions as_worker(int max) {
   auto options = claiming(max, 500ms);
   options.wait = 10s;
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Deaths, JobCrashTest,
                                                               Death{"AfterCompleteOfMany", "after complete", 3, 1})),
                          death_name);
 
-/// Claims, tells so, and is stopped; once it goes on, it says everything a late holder could.
+/// Claims, reports it, and is stopped; once it continues, it tries every act of a late holder.
 LEASEHOLD_ROLE(sleepy_worker) {
   const auto store = Store::open(env("STORE_URL"));
   if (!store) return 1;

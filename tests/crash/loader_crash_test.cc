@@ -23,7 +23,7 @@ constexpr int chunk_count = 3;
 constexpr int pages = 4;
 constexpr int rows_per_page = 10;
 
-/// Dies here, if this is where it is to die.
+/// Dies here, if the test chose this place.
 void failpoint(const std::string& name) {
   if (env("FAILPOINT") == name) ::kill(::getpid(), SIGKILL);
 }
@@ -42,7 +42,7 @@ Verdict load(const Chunk& chunk, ChunkContext& context) {
   return Verdict::complete().with_rows(rows);
 }
 
-/// Another host, so to say: only the lease tells that this loader has died.
+/// Counts as another host: only the lease shows that this loader has died.
 LoaderOptions as_child(int concurrency) {
   return {.concurrency = concurrency, .ttl = 500ms, .holder = holder("child")};
 }
@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Deaths, LoaderCrashTest,
                                                               Death{"AfterComplete", "after complete", 1, 1, 40})),
                          death_name);
 
-/// Saves, tells so, and is stopped; once it goes on, it says everything a late holder could.
+/// Saves, reports it, and is stopped; once it continues, it tries every act of a late holder.
 LEASEHOLD_ROLE(sleepy_loader) {
   const auto store = Store::open(env("STORE_URL"));
   if (!store) return 1;

@@ -69,7 +69,7 @@ TEST_F(PostgresCrashTest, WorkGoesOnAfterACrashAndNoTokenRepeats) {
       const auto before = grants();
       ASSERT_TRUE(eventually([&] { return grants() > before + 100; }));
       server_.kill9();
-      EXPECT_FALSE(store.status().ok()) << "who answers there?";
+      EXPECT_FALSE(store.status().ok()) << "the server must be down";
       server_.restart();
       ASSERT_TRUE(eventually([&] { return store.status().ok(); }, 30s));
     }

@@ -17,7 +17,7 @@
 namespace leasehold::support {
 namespace {
 
-/// Dies here, if this is where it is to die.
+/// Dies here, if the test chose this place.
 void failpoint(const std::string& name) {
   if (env("FAILPOINT") == name) ::kill(::getpid(), SIGKILL);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Runs the tool as a user who has no other process: the limit on processes and threads counts by user, and root has
+/// Runs the tool as a user without other processes: the limit on processes and threads counts by user, and root has
 /// none.
 class Shortage : public ::testing::Test {
  protected:

@@ -53,7 +53,7 @@ Act read_thing(const Store& store, const Act& known) {
   return read(known, store.chunks().show(known.key.substr(0, slash), known.key.substr(slash + 1)), tell_chunk);
 }
 
-/// Everything that an answer was given about, once. Of a job, an act that tells its id.
+/// Every key that appears in an answer, once. For a job, an act that contains its id.
 std::map<std::string, Act> things(const History& history) {
   std::map<std::string, Act> found;
   for (const auto& act : history.acts) {

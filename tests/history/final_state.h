@@ -1,4 +1,4 @@
-// What the store says after all was over: one more read of everything that was touched, and the user's own table.
+// The state of the store after the run: one more read of every key that was used, and the user's own table.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ std::vector<LedgerRow> final_ledger(const History& history, const std::string& s
 /// Writes whose answer was lost are in the ledger, and happened, or are not.
 void settle_doubts(History& history, const std::vector<LedgerRow>& ledger);
 
-/// What is wrong with the ledger itself: tokens that fall, acknowledged writes that are missing, rows that no process
+/// Errors in the ledger itself: tokens that fall, acknowledged writes that are missing, rows that no process
 /// wrote. `forgetful`: the store may have lost what it had acknowledged.
 std::vector<std::string> judge_ledger(const History& history, const std::vector<LedgerRow>& ledger, bool forgetful);
 

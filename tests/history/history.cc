@@ -60,7 +60,7 @@ Act act_from(int process, std::istringstream& line) {
   return act;
 }
 
-/// A refusal that says nothing about the thing itself: others were just at it, there was no work, nothing was sent.
+/// A refusal that says nothing about the key itself: it was busy, there was no work, or nothing was sent.
 bool says_nothing(const std::string& word) {
   static const std::vector<std::string> words = {
       "unavailable", "busy",    "race",         "empty",        "at_capacity",

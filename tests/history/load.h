@@ -78,7 +78,7 @@ void run_process(const LoadOptions& options, int process);
 
 /// What an answer says in the end line: "ok" or the error's word.
 std::string_view word(const Error& error);
-/// Why it was refused, and who has it.
+/// Why it was refused, and the holder.
 Fields reported(const Error& error);
 std::int64_t micros(Timestamp when);
 

@@ -27,7 +27,7 @@ class LockActor : public Actor {
     const auto act = desk_.recorder.begin("lock", "acquire", key, {});
     const auto grant = desk_.store.locks().acquire(key, {.ttl = desk_.options.ttl}, {.holder = desk_.holder()});
     if (!grant) {
-      // An earlier acquire without an answer went through: a look tells its token.
+      // An earlier acquire without an answer succeeded: a read shows its token.
       const auto lock = desk_.store.locks().show(key);
       if (grant.error().code == Errc::reentry && lock && lock->state == LeaseState::running &&
           lock->holder.name == desk_.holder().name) {

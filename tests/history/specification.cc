@@ -10,7 +10,7 @@ State freed(State state) {
   return state;
 }
 
-/// Giving up what one has. Doing it twice is fine.
+/// A release by the holder. A second one is fine.
 Ruling rule_release(const Case& the) {
   const bool released_before =
       the.state.phase == Phase::waiting && the.state.token_reported && the.act.asked.token == the.state.token;
@@ -118,7 +118,7 @@ Ruling rule_job_claim(const Case& the) {
   return ruling;
 }
 
-/// What work looks like after all was over: finished or not.
+/// The state of work after the run: finished or not.
 Ruling rule_work_seen(const Case& the) {
   const auto& [state, act, moment, around] = the;
   const bool seen_finished = act.reported.state == "completed";

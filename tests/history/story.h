@@ -1,4 +1,4 @@
-// Hand-written histories for tests: who did what between which two milliseconds, and the answer.
+// Hand-written histories for tests: each act with its process, its first and last millisecond, and its answer.
 //
 //   Story story("lock");
 //   story.did(1, 10, 20, "acquire", "", "ok token=100 at=15 expires=515");

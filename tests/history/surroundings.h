@@ -1,5 +1,5 @@
-// What an object's own history does not tell, but its rules ask for: how late it may have been by the store's clock,
-// which processes may be gone, until when sessions were alive for certain, which claims got lost.
+// Facts that the rules need but an object's own history does not contain: how late it may have been by the store's
+// clock, which processes may be gone, until when sessions were alive for certain, which claims got lost.
 #pragma once
 
 #include <map>

@@ -5,7 +5,7 @@
 
 namespace leasehold::chunk_model {
 
-/// Why this token is not current; and who had the chunk last.
+/// Why this token is not current, and the last holder of the chunk.
 inline std::string ChunkModel::lost(const ModelChunk& chunk, Moment token) {
   const bool ran_out = chunk.held() || chunk.ended_as == "expired" || chunk.ended_as == "returned";
   const std::string why = chunk.token != token ? "superseded" : ran_out ? "expired" : "finished";

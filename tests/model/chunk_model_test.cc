@@ -177,7 +177,7 @@ class ChunkSequence {
   ChunkSubject& postgres_;
   ChunkModel model_;
   std::string prefix_;
-  /// All loaders have one name: a lease is used by who opened it.
+  /// All loaders have one name: a lease is used by the loader that opened it.
   std::string loader_ = "loader";
   Act first_plan_{.verb = Verb::plan, .number = 1, .bits = 31};
   Act act_{};  ///< the present one

@@ -301,7 +301,7 @@ class JobModel {
     }
   }
 
-  /// A job has ended without completing, or is gone: who waits for it does as its rule says.
+  /// A job has ended without completing, or is gone: its dependents follow their rule.
   void let_down(int id, bool removed) {
     for (auto& job : jobs_) {
       if (!job.after.contains(id)) continue;

@@ -5,7 +5,7 @@
 
 namespace leasehold::model {
 
-/// Why this token is not current; and who had the job last.
+/// Why this token is not current, and the last holder of the job.
 /// Another caller ended the attempt after its lease had expired.
 inline bool JobModel::taken_over(const Entry& own) const {
   if (own.outcome == "cancelled") return own.lease >= 0 && leases_[index(own.lease)].end_reason == "expired";

@@ -223,7 +223,7 @@ class JobSequence {
   JobSubject& postgres_;
   JobModel model_;
   std::string prefix_;
-  /// All workers have one name: a lease is used by who opened it.
+  /// All workers have one name: a lease is used by the worker that opened it.
   std::string worker_ = "worker";
   JobAct act_{};  ///< the present one
 };

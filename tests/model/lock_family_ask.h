@@ -1,4 +1,4 @@
-// How the model of the lock family judges those who ask, and how they stand in line.
+// How the model of the lock family judges requests, and its lines.
 #pragma once
 
 #include "model/lock_family_model.h"

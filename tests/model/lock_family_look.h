@@ -1,4 +1,4 @@
-// What those see who look, in the model of the lock family.
+// Reads in the model of the lock family.
 #pragma once
 
 #include "model/lock_family_model.h"

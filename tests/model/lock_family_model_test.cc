@@ -1,5 +1,5 @@
 // Random sequences of what happens to locks, shares and locks taken together, against the model, SQLite and PostgreSQL:
-// all three must agree, act for act, and after every act about who holds what, and about the events.
+// all three must agree, act for act, and after every act about the holders and the events.
 //
 // RC_PARAMS="seed=..." replays a run; a failing sequence is made small and printed.
 #include <gtest/gtest.h>

@@ -82,7 +82,7 @@ struct Lock {
   bool shared = false;        ///< the latest grant is a share
   std::optional<std::int64_t> capacity{};
 
-  /// Those who have it: live, expired, or in their delay.
+  /// Its grants: live, expired, or in their delay.
   [[nodiscard]] std::vector<Grant*> holders(Moment now) const {
     std::vector<Grant*> all;
     for (auto* grant : shared ? shares : std::deque<Grant*>{whole}) {

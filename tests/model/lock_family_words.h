@@ -15,7 +15,7 @@ using Names = std::vector<std::string>;
 /// A moment or a token, which is mostly one, as its distance from now.
 inline std::string away(Moment when, Moment now) { return (when < now ? "" : "+") + std::to_string(when - now) + "us"; }
 
-/// A grant as an answer or a look tells of it.
+/// A grant as an answer or a read shows it.
 struct Reported {
   Moment token = 0;
   std::string holder;
@@ -43,7 +43,7 @@ struct Look {
   std::optional<Moment> free_at{};
 };
 
-/// One of those who have a lock.
+/// One holder of a lock.
 struct Has {
   Reported reported;
   std::optional<std::int64_t> permits{};

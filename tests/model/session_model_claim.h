@@ -1,4 +1,4 @@
-// The model's claims: who may have an item, and what keeps others from it.
+// The model's claims: which session may have an item, and what blocks the others.
 #pragma once
 
 #include "model/session_model.h"
@@ -26,7 +26,7 @@ inline std::string SessionModel::unfit(const std::string& id, Ago ago) {
 }
 
 /// The claim that keeps an opening from having an item: of what is above, of what is below, of what conflicts.
-/// `giving` is who gives it away.
+/// `giving` is the session that gives it away.
 inline ModelClaim* SessionModel::blocker(int caller, const std::string& key, int giving) {
   const auto* wanted = item(key);
   std::set<std::string> above;

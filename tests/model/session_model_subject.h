@@ -168,7 +168,7 @@ class SessionSubject {
     return {
         .session = info.session, .item = info.key, .token = info.token.value, .expires_at = micros(info.expires_at)};
   }
-  /// What is wrong with a session is for people, so only the message tells.
+  /// The problem of a session is for people, so only the message contains it.
   static std::string why_unregistered(const std::string& message) {
     for (const auto* why : {"unknown", "closed", "stale"}) {
       if (message.find(std::string("is ") + why) != std::string::npos) return why;

@@ -54,7 +54,7 @@ inline std::string say(const Taken& taken, Moment now) {
          (taken.created ? " new" : "") + (taken.replayed ? " again" : "");
 }
 
-/// Whom a refusal names.
+/// The owner that a refusal names.
 struct Owner {
   std::string session;
   std::string item;

@@ -119,7 +119,7 @@ TEST(LogTest, LinesBelowTheLevelAreNotWritten) {
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2);
 }
 
-TEST(LogTest, APipeGetsJsonUnlessToldOtherwise) {
+TEST(LogTest, APipeGetsJsonUnlessSetOtherwise) {
   EXPECT_TRUE(written(LogForm::automatic, LogLevel::info, [](Log& log) { log.info("one"); }).starts_with('{'));
   EXPECT_FALSE(written(LogForm::logfmt, LogLevel::info, [](Log& log) { log.info("one"); }).starts_with('{'));
 }

@@ -32,7 +32,7 @@ struct Holding {
 };
 using Holdings = std::map<std::string, Holding>;
 
-/// One of several who have a lock together.
+/// One of several holders that share a lock.
 struct ShareRow {
   std::int64_t lease = 0;
   std::int64_t permits = 0;

@@ -1,4 +1,4 @@
-// The machine that all simulated processes share: its clocks, its boots, who is alive.
+// The machine that all simulated processes share: its clocks, its boots, and its live processes.
 //
 // The library reads the real ones through functions that the linker redirects here (see wraps.cc) while a Presence
 // lives: nothing in a run depends on the real time, the real random numbers or the real processes.

@@ -25,7 +25,7 @@ Holder holder[HOLDERS];
 Call call[HOLDERS];
 Write write[HOLDERS];
 
-/* A request whose sender no longer waits. It may still reach the store, long after. */
+/* A request whose sender no longer waits. It may still reach the store, much later. */
 Call late;
 byte late_by;            /* whose acquire it is, by its request id; NOBODY: an earlier one, or no acquire */
 

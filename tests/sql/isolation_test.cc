@@ -1,5 +1,5 @@
 // Fences and enqueues inside a user's REPEATABLE READ or SERIALIZABLE transaction. What such a transaction cannot see
-// must never pass a fence, and never give a wrong answer: PostgreSQL's 40001 tells the user to try again.
+// must never pass a fence, and never give a wrong answer: PostgreSQL's 40001 asks the user to try again.
 #include <gtest/gtest.h>
 
 #include "leasehold/postgres.h"

@@ -1,4 +1,5 @@
-// Shares, delays and several locks at once, as psql, an edge function or an ORM asks for them; and who may.
+// Shares, delays and several locks at once, as psql, an edge function or an ORM requests them, and the scopes that they
+// need.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"

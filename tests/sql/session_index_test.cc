@@ -17,7 +17,7 @@ class SessionIndexTest : public IndexTest {
              "leasehold_internal.claim, "
              "leasehold_internal.lease, leasehold_internal.event"));
   }
-  /// Some who are there, with some things to do.
+  /// Some sessions and items.
   void work_a_little() {
     alice_.run(here("SELECT leasehold_internal.session_open('s' || i) FROM generate_series(1, 20) AS i"));
     alice_.run(here("SELECT leasehold_internal.item_add('p' || i) FROM generate_series(1, 20) AS i"));

@@ -1,4 +1,4 @@
-// API tokens and the audit log from psql, and who may call what.
+// API tokens and the audit log from psql, and the scopes of their functions.
 #include <gtest/gtest.h>
 
 #include "leasehold/access.h"

@@ -1,4 +1,4 @@
-// A store with one sync in it, "orders", in the words of those who load it.
+// A store with one sync, "orders", and short functions for its loaders.
 //
 //   class ChunkClaimTest : public ChunkStoreTest {};
 //   LEASEHOLD_ON_BOTH_STORES(ChunkClaimTest);

@@ -21,7 +21,7 @@ class EmptyDatabase {
   EmptyDatabase& operator=(const EmptyDatabase&) = delete;
   ~EmptyDatabase();
 
-  /// ALTER DATABASE ... SET, for those who connect from now on.
+  /// ALTER DATABASE ... SET, for later connections.
   void set(const std::string& name, const std::string& value);
 
   /// Of libpq, without leasehold's own options.

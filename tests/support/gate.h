@@ -11,7 +11,7 @@
 
 namespace leasehold::support {
 
-/// Opened once; those who wait go through. Bounded: a test that would hang fails.
+/// Opened once; waiting threads then continue. Bounded: a test that would hang fails.
 class Gate {
  public:
   void open() {

@@ -116,7 +116,7 @@ bool recycle(PgConnection& connection, const RecycledSchema& schema) try {
   connection.run("SET lock_timeout = '1s'");
   connection.run(fmt::format(empty_tables, schema.name));
   if (shape_of(connection, schema.name) != schema.shape) return false;
-  // Two who make the list at once: the slower one fails, and finds it.
+  // If two processes make the list at once, the slower one fails and finds it.
   connection.fail(make_list);
   connection.run(fmt::format("INSERT INTO public.clean_schema VALUES ('{}', '{}', '{}')", schema.name, schema.shape,
                              checksum_of_migrations()));

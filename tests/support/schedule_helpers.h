@@ -1,4 +1,4 @@
-// A store of schedules, in the words of those who run them.
+// A store of schedules, and short functions for their callers.
 //
 //   class ScheduleAcquireTest : public ScheduleStoreTest {};
 //   LEASEHOLD_ON_BOTH_STORES(ScheduleAcquireTest);
@@ -142,7 +142,7 @@ class ScheduleStoreTest : public StoreTest {
   }
 };
 
-/// Refused because its time has not come, which it tells.
+/// Refused because its time has not come; the refusal contains that time.
 template <typename T>
 ::testing::AssertionResult not_due_until(const Result<T>& result, Timestamp when) {
   const auto code = fails(result, Errc::not_due);

@@ -1,4 +1,4 @@
-// A store that sessions share, in the words of those who work there.
+// A store that sessions share, and short functions for them.
 //
 //   class ClaimTakeTest : public SessionStoreTest {};
 //   LEASEHOLD_ON_BOTH_STORES(ClaimTakeTest);
@@ -24,7 +24,7 @@ inline SessionOptions session_of(const std::string& who) {
   return {.id = who, .ttl = std::chrono::seconds(30), .label = "work of " + who};
 }
 
-/// An act that tells nothing, where an error would be the test's own mistake.
+/// An act without an answer that must succeed: an error would be a mistake in the test.
 inline void must(const Result<void>& result) {
   if (!result) throw std::runtime_error("unexpected: " + describe(result.error()));
 }

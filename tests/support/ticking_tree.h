@@ -8,7 +8,7 @@
 
 namespace leasehold::support {
 
-/// What a process of the tree tells of itself, as long as it lives.
+/// The lines that a process of the tree writes as long as it lives.
 struct Tick {
   std::int64_t pid = 0;
   std::int64_t parent = 0;

@@ -97,7 +97,7 @@ TEST_F(LoaderClaimTest, OnceDoesNotWait) {
 // A call asks five times by itself before it says `busy`.
 TEST_F(LoaderClaimTest, ABusySetIsAskedAgain) {
   plan({"a"});
-  faults().refuse_next({.code = Errc::busy, .message = "others are at it"}, 6, "chunk_claim");
+  faults().refuse_next({.code = Errc::busy, .message = "others are claiming"}, 6, "chunk_claim");
   RunningLoader loader(fragile(), complete, {.once = true});
   const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
@@ -134,7 +134,7 @@ TEST_F(LoaderClaimTest, AChunkThatWasClaimedWithoutAnAnswerComesBack) {
 }
 
 // Only the chunk of the claim in doubt is left, and a handler still works under the lease that holds it.
-TEST_F(LoaderClaimTest, TheLeaseOfAClaimInDoubtIsClosedWhenTheLastWhoWorksUnderItIsDone) {
+TEST_F(LoaderClaimTest, TheLeaseOfAClaimInDoubtIsClosedWhenItsLastHandlerIsDone) {
   plan({"known"});
   Gate end;
   RunningLoader loader(fragile(),

@@ -54,7 +54,7 @@ TEST_F(WorkerFetchTest, QueuesTakeTurns) {
 
 TEST_F(WorkerFetchTest, NothingIsClaimedAheadBeforeThePaceIsKnown) {
   add("mail", 100);
-  // What is there before each claim tells how much the one before it took.
+  // The number of jobs before each claim shows how many the previous claim took.
   std::vector<std::int64_t> available;
   faults().listen([&](std::string_view statement) {
     if (statement == "job_claim") available.push_back(must(store().queues().show("mail")).available);

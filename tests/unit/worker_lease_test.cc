@@ -57,7 +57,7 @@ TEST_F(WorkerLeaseTest, OneLeaseIsExtendedForAllJobs) {
 TEST_F(WorkerLeaseTest, CancellingReachesTheHandler) {
   const auto ids = add("mail", 1);
   Patient patient;
-  // Without early news, the heartbeat tells.
+  // Without an early event, the heartbeat reports it.
   faults().fail_next(Fault::fail_before_send, 1'000'000, "lease_news");
   RunningWorker worker(fragile(),
                        {{"mail",

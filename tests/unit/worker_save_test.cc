@@ -71,7 +71,7 @@ TEST_F(WorkerSaveTest, ASaveIsRepeatedWhileTheStoreIsAway) {
   EXPECT_EQ(show(id).cursor, "7");
 }
 
-TEST_F(WorkerSaveTest, TheAnswerTellsOfACancelRequest) {
+TEST_F(WorkerSaveTest, TheAnswerReportsACancelRequest) {
   const auto id = add("mail", 1)[0];
   Result<void> saved;
   RunningWorker worker(fragile(),

@@ -1,4 +1,4 @@
-// Real processes that are killed with -9: the page shows who took over from whom, why, and after how long.
+// Real processes that are killed with -9: the page shows each takeover: the old and the new holder, the reason, and the delay.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newPage, newStore, open, run, serve, settled, start } from './support.mjs';
