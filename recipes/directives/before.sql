@@ -227,7 +227,7 @@ VALUES
   ('ben',  'SD-001',  'B',  '/dev/pts/2', 102, 'desk', 'EHG', now() - interval '49 min', now() - interval '10 s', 'active'),
   ('carl', 'SD-002',  'A',  '/dev/pts/3', 103, 'shed', 'EHG', now() - interval '20 min', now() - interval '90 s', 'active'),
   ('dora', 'docs',    'B',  '/dev/pts/4', 104, 'shed', 'EHG', now() - interval '10 min', now() - interval '20 s', 'active'),
-  -- Crashed yesterday; nobody noticed.
+  -- Crashed yesterday; its row stayed.
   ('eve',  'audit',   'C',  '/dev/pts/5', 105, 'shed', 'EHG', now() - interval '1 day',  now() - interval '1 day', 'active'),
   -- Its directive exists nowhere.
   ('finn', 'SD-999',  'C',  '/dev/pts/6', 106, 'barn', 'EHG', now() - interval '5 min',  now() - interval '30 s', 'active'),

@@ -141,7 +141,7 @@ def plain_writes_of_the_lease_columns(stage):
     got = stage.rows.claim("agent-new")
     later = int(time.time()) + 600
     take = "UPDATE merge_queue SET locked_until = ?, locked_by = ? WHERE workspace = ?"
-    expect("nobody takes a live lease", stage.db.execute(take, (later, "thief", "a")).rowcount == 0)
+    expect("no worker takes a live lease", stage.db.execute(take, (later, "thief", "a")).rowcount == 0)
     expect("a free row can be taken", stage.db.execute(take, (later, "other", "b")).rowcount == 1)
     expect("and then is held", stage.rows.state(ENTRIES, stage.entry("b")["id"]) == ("running", "other"))
     held = stage.entry("b")["lease_token"]

@@ -33,7 +33,7 @@ TEST_P(ClaimNextCommands, NextTakesByPriorityAndPrintsTheRest) {
   EXPECT_EQ(json({"claim", "next", "--session", ben}).at("key"), "SD-3");
   EXPECT_EQ(tool({"claim", "release", "SD-3", "--session", ben}).exit_code, 0);
   EXPECT_EQ(tool({"item", "done", "SD-3"}).exit_code, 0);
-  EXPECT_EQ(tool({"claim", "next", "--session", ben}).exit_code, 3) << "nothing but what it has";
+  EXPECT_EQ(tool({"claim", "next", "--session", ben}).exit_code, 3) << "only the items that it has itself";
   EXPECT_EQ(tool({"claim", "next", "--session", "ben-1"}).exit_code, 2) << "no proof";
   EXPECT_EQ(tool({"claim", "next", "--session", "ben-1.1763200000000000"}).exit_code, 76) << "a wrong one";
 }

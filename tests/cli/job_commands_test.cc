@@ -246,7 +246,7 @@ TEST_P(JobCommands, AVerdictCanBringTheNextJob) {
   const auto late = tool({"job", "fail", first, "--token", held.token, "--error", "x", "--next", "mail", "-q"});
   EXPECT_EQ(late.exit_code, 76);
   EXPECT_TRUE(contains(late.err, "lost"));
-  ASSERT_TRUE(late.out.starts_with(third + " ")) << "what was claimed is reported all the same: " << late.out;
+  ASSERT_TRUE(late.out.starts_with(third + " ")) << "the claimed job is reported all the same: " << late.out;
   const auto token = late.out.substr(third.size() + 1, late.out.size() - third.size() - 2);
   const auto last = tool({"job", "complete", third, "--token", token, "--next", "mail"});
   EXPECT_EQ(last.exit_code, 3) << last.err;

@@ -116,7 +116,7 @@ TEST_P(SessionTable, OnATerminalAWatchIsDrawnInPlace) {
   auto terminal = Process::start({"script", "-qec", "stty rows 24 cols 120; exec " + command, "/dev/null"});
   ASSERT_TRUE(tells(terminal, "ann-1"));
   opened("ben-1");
-  ASSERT_TRUE(tells(terminal, "A\r")) << "back up over what was drawn before";
+  ASSERT_TRUE(tells(terminal, "A\r")) << "the cursor moves up over the previous drawing";
   ASSERT_TRUE(tells(terminal, "ben-1"));
   // The byte that a terminal sends for Ctrl-C.
   terminal.write("\x03");

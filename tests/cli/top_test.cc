@@ -207,7 +207,7 @@ TEST(TopOfAStoreThatGoesAway, ReportsTheOutageAndContinuesAfterIt) {
   server.kill9();
   for (auto* screen : {&terminal, &other}) {
     EXPECT_TRUE(screen->shows("store unreachable, trying again: "));
-    EXPECT_TRUE(screen->shows("lock  deploy")) << "what was seen last stays";
+    EXPECT_TRUE(screen->shows("lock  deploy")) << "the last picture stays";
   }
   terminal.type("4");
   EXPECT_TRUE(terminal.shows("[4 sessions]")) << "keys work all the same";

@@ -1,4 +1,4 @@
-// What a set says about itself, and what keeps sets apart.
+// The answers about a set, and the separation of sets.
 #include <gtest/gtest.h>
 
 #include "support/chunk_fixture.h"

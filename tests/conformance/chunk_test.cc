@@ -76,7 +76,7 @@ TEST_P(ChunkTest, Promise06_ATakeoverContinuesFromTheSavedCursor) {
   EXPECT_EQ(name_of(second.previous_holder), "ann");
   EXPECT_GT(second.token, first.token);
   EXPECT_TRUE(lost(chunks().heartbeat("orders", first.key, first.token, {.rows = 40}), LostReason::superseded));
-  EXPECT_EQ(must(chunks().show("orders", first.key)).rows, 30) << "a late save moves nothing";
+  EXPECT_EQ(must(chunks().show("orders", first.key)).rows, 30) << "a late save changes nothing";
 }
 
 TEST_P(ChunkTest, Promise07_AChunkThatFailsTooOftenLeavesTheSetPartial) {

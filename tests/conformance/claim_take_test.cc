@@ -133,7 +133,7 @@ TEST_P(ClaimTakeTest, AnExclusiveSessionHasOneItemAtATime) {
   const auto first = take("ann", "SD-1");
   const auto refused = try_take("ann", "SD-2");
   ASSERT_TRUE(fails(refused, Errc::at_capacity));
-  EXPECT_EQ(owner_reported(refused), "ann SD-1") << "what it has";
+  EXPECT_EQ(owner_reported(refused), "ann SD-1") << "the item that it has";
   EXPECT_TRUE(take("ann", "SD-1").replayed);
   must(release(first));
   const auto second = take("ann", "SD-2");

@@ -32,7 +32,7 @@ TEST_P(ClaimTakeoverTest, Promise06_TheNextTakeGetsItToTheMicrosecond) {
   advance(1us);
   const auto stale = item("SD-1");
   EXPECT_EQ(stale.state, ItemState::stale);
-  EXPECT_EQ(stale.held_by->session, "ann") << "whose it was until now";
+  EXPECT_EQ(stale.held_by->session, "ann") << "its owner until now";
   EXPECT_EQ(stale.held_by->state, LeaseState::expired);
   const auto after = take("bob", "SD-1");
   EXPECT_GT(after.token, before.token);
@@ -64,7 +64,7 @@ TEST_P(ClaimTakeoverTest, Promise04_AfterATakeoverNothingOfTheFormerOwnerCounts)
   const auto next = take("bob", "SD-1");
   everything_is_lost(late, LostReason::superseded, "SD-2", "bob");
   const auto reported = release(late);
-  EXPECT_EQ(owner_reported(reported), "bob SD-1") << "whose it is now";
+  EXPECT_EQ(owner_reported(reported), "bob SD-1") << "its owner now";
   join("ann");
   everything_is_lost(late, LostReason::superseded, "SD-2", "ann");
   must(release(next));

@@ -1,4 +1,4 @@
-// What testing.h does with a store that it did not make.
+// testing.h with a store that it did not make.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -97,7 +97,7 @@ TEST_P(JobBatchTest, Promise15_AThousandCompletionsEachWithItsOwnAnswer) {
                                             {"wanted cancelled", "completed"},
                                             {"lost", "lost expired"},
                                             {"unknown", "not_found"}});
-  EXPECT_EQ(must(queues().show("q")).available, 100) << "what was taken back";
+  EXPECT_EQ(must(queues().show("q")).available, 100) << "the jobs that were taken back";
   EXPECT_EQ(must(queues().show("q")).running, 0);
   EXPECT_EQ(count("job_grant"), "0");
   EXPECT_EQ(must(jobs().result(one_that_was("running"))), "done");

@@ -21,7 +21,7 @@ using namespace std::string_view_literals;
 
 class ListColumnTest : public StatementValueTest {
  protected:
-  /// What comes back where a list goes in: SQLite is given its values one by one, PostgreSQL as they are.
+  /// The result for a list as a parameter: SQLite gets its values one by one, PostgreSQL as they are.
   static Cell echo_list(Type type, const Param& param) {
     const std::array fields = {Field{"list", type, false}};
     const bool sqlite = GetParam() == StoreKind::sqlite;

@@ -176,7 +176,7 @@ TEST_P(LockTogetherTest, Promise13_ARepeatedRequestGivesTheFirstAnswerAgain) {
   EXPECT_EQ(again->expires_at, first.expires_at);
   EXPECT_TRUE(
       lost(locks().acquire_all({"a", "c"}, asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::superseded))
-      << "not what was asked for then";
+      << "another request";
   ASSERT_TRUE(ok(locks().release("a", first.token)));
   EXPECT_TRUE(lost(locks().acquire_all({"a", "b"}, asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::finished));
   take(locks(), "b", {}, by("bob"));

@@ -97,7 +97,7 @@ TEST_P(LongActTest, HeartbeatsGetInBetweenTheStepsOfALargePlan) {
                                          EXPECT_EQ(outcome.total, many);
                                          EXPECT_EQ(outcome.state, ChunkSetState::planned);
                                        });
-  EXPECT_GE(steps, 5) << "two more to add, three to look for what is not planned any more, the end";
+  EXPECT_GE(steps, 5) << "two more to add, three to find chunks that are no longer planned, the end";
 }
 
 TEST_P(LongActTest, ASetIsNotFinalBeforeItsPlanIsWhole) {

@@ -1,4 +1,4 @@
-// What concerns every feature, for schedules: recover, prune, events, and all that is held. Promises 6 and 12.
+// Functions across all features, for schedules: recover, prune, events, and all that is held. Promises 6 and 12.
 #include <gtest/gtest.h>
 
 #include "support/schedule_helpers.h"
@@ -70,7 +70,7 @@ TEST_P(ScheduleAcrossTest, PruneForgetsOldRunsButTheLatest) {
   advance(2h);
   acquire("refresh");
   must(store().prune(1h));
-  EXPECT_EQ(outcomes("report"), Words{"completed"}) << "what was skipped is no run";
+  EXPECT_EQ(outcomes("report"), Words{"completed"}) << "a skipped occurrence is no run";
   EXPECT_EQ(outcomes("refresh"), (Words{"running", "completed"})) << "the latest that has come to an end";
   EXPECT_TRUE(info("refresh").last);
 }

@@ -103,7 +103,7 @@ TEST_P(ScheduleNextTest, AnEarlierRunKeepsTheNextRun) {
   EXPECT_EQ(outcomes("refresh").at(0), "lost");
   EXPECT_EQ(next_run("refresh"), tonight) << "also after a loss";
   must(release(acquire_now("refresh")));
-  EXPECT_EQ(next_run("refresh"), now()) << "what was given back is due at once";
+  EXPECT_EQ(next_run("refresh"), now()) << "a released run is due at once";
 }
 
 TEST_P(ScheduleNextTest, APauseKeepsTheNextRunUnlessItsMomentPasses) {

@@ -58,7 +58,7 @@ TEST_P(ScheduleRaceTest, OfTwentyCallersOfACronScheduleExactlyOneRuns) {
   set_schedule("report", daily());
   go_to("2026-03-05T12:00:00Z");
   EXPECT_EQ(winners("report", 20), 1);
-  EXPECT_EQ(outcomes("report"), (Words{"running", "skipped"})) << "what was missed is noted once";
+  EXPECT_EQ(outcomes("report"), (Words{"running", "skipped"})) << "missed occurrences are recorded once";
 }
 
 TEST_P(ScheduleRaceTest, OfTwentyWhoTakeOverFromTheDeadOneWins) {

@@ -99,7 +99,7 @@ TEST_P(ScheduleSetTest, AChangedRuleBeginsAnew) {
   EXPECT_EQ(set_schedule("report", with_cron("0 12 * * *", "Europe/Berlin")).next_run_at, at("2026-03-01T11:00:00Z"));
   go_to("2026-03-03T09:30:00Z");
   EXPECT_EQ(set_schedule("report", daily()).next_run_at, at("2026-03-04T09:00:00Z"))
-      << "what was due by the rule before";
+      << "the occurrence that was due by the old rule";
   EXPECT_EQ(lines("report"), Words{});
 }
 

@@ -113,7 +113,7 @@ TEST_P(ScheduleSettleTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
   const auto bad = acquire_now("refresh");
   must(settle(bad, failed));
   EXPECT_TRUE(must(settle(bad, {.ok = false, .error = "another"})).replayed);
-  EXPECT_EQ(info("refresh").last->error, "no route") << "what was said first";
+  EXPECT_EQ(info("refresh").last->error, "no route") << "the first verdict stays";
   const auto released = acquire_now("refresh");
   must(release(released));
   EXPECT_TRUE(ok(release(released)));

@@ -1,4 +1,4 @@
-// What a handler says of its run is written down, whatever it says and whatever happens to the store meanwhile.
+// The verdict of a handler is stored, whatever it is and whatever happens to the store meanwhile.
 #include <gtest/gtest.h>
 
 #include <atomic>

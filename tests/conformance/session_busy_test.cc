@@ -11,7 +11,7 @@ namespace {
 
 class SessionBusyTest : public SessionStoreTest {
  protected:
-  /// What `session run` keeps a session alive with, at another pace: the heartbeats come a few milliseconds apart,
+  /// The heartbeats of `session run`, at another pace: the heartbeats come a few milliseconds apart,
   /// while the test moves the store's clock by a third of the threshold for each.
   HeldLease hurried(const Grant& session) {
     const auto at_that_pace = [](Grant grant) {

@@ -141,7 +141,7 @@ TEST_P(SessionEndTest, ANewOpeningOfARevokedSessionStartsClean) {
   take("ann", "SD-1");
   must(sessions().revoke("ann", "make way"));
   join("ann");
-  EXPECT_TRUE(ok(try_take("ann", "SD-1"))) << "what was revoked was of the opening before";
+  EXPECT_TRUE(ok(try_take("ann", "SD-1"))) << "the revoke concerned the previous opening";
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST_P(SessionMineTest, AHandleIsIdAndToken) {
   }
 }
 
-/// What each place says about the same session: alive, or not.
+/// The same session seen from each place: alive or not.
 struct Opinions {
   bool listed = false;    ///< session ls
   bool shown = false;     ///< session show

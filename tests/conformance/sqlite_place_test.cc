@@ -202,7 +202,7 @@ TEST_F(SqlitePlaceTest, DoctorWarnsIfEveryUserCanReadTheStore) {
   EXPECT_EQ(mode->what, "file mode = 0644");
 }
 
-// What a container does with `-v store.db:/data/store.db`. The mount is gone with the process.
+// The mount that a container makes with `-v store.db:/data/store.db`. The mount is gone with the process.
 LEASEHOLD_ROLE(looks_at_a_mounted_file) {
   const auto path = env("STORE_PATH");
   const int namespaces = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;

@@ -65,7 +65,7 @@ TEST_P(TokenTest, Promise03_ARestoreThatForgotGrantsDoesNotRepeatThem) {
   const auto old_token = std::to_string(first.token.value);
   advance(1min);
   const auto forgotten = take(locks(), "deploy", {.ttl = 30s}, by("bob"));
-  // What a restore from before bob's grant leaves behind.
+  // The state after a restore from before bob's grant.
   under_test().run("UPDATE " + under_test().table("lock") + " SET token = " + old_token);
   advance(1min);
   EXPECT_GT(take(locks(), "deploy", {}, by("carol")).token, forgotten.token);

@@ -1,4 +1,4 @@
-// What goes into a statement comes out as it was, on both stores: bytes and lists, the odd ones first.
+// Values come back from a statement unchanged, on both stores: bytes and lists, the odd ones first.
 #include <gtest/gtest.h>
 
 #include <array>

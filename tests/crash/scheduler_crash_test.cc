@@ -32,7 +32,7 @@ Words outcomes_of(const Store& store, const std::string& name) {
   return outcomes;
 }
 
-/// Another host, so to say, unless it is to be found out by its process.
+/// Counts as another host, unless the test wants its process to be checked.
 SchedulerOptions as_child() {
   SchedulerOptions options;
   if (env("SAME_HOST").empty()) options.holder = holder("child");

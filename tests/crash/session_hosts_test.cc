@@ -1,4 +1,4 @@
-// Two hosts share a store: what one cannot know of the other's processes, it does not guess.
+// Two hosts share a store: a host does not guess whether the other's processes live.
 #include <gtest/gtest.h>
 
 #include "support/dead_holder.h"

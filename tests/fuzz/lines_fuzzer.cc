@@ -14,7 +14,7 @@ namespace {
 
 constexpr Timestamp some_day{std::chrono::sys_days(std::chrono::year(2026) / 3 / 1)};
 
-/// What a line says of one thing must not change another.
+/// The value of one field must not change another field.
 NewJob defaults() {
   NewJob job;
   job.group = "as before";
@@ -49,7 +49,7 @@ void check_envelope(std::string_view line) {
   }
 }
 
-/// What is no string is passed on as it was written.
+/// A value that is no string is passed on as it was written.
 void check_payload(std::string_view value) {
   if (!is_json(value) || trimmed_json(value).starts_with('"')) return;
   const auto job = model::job_from("{\"payload\":" + std::string(value) + "}", {}, some_day);

@@ -47,7 +47,7 @@ void check_line(std::string_view line) {
   if (parsed.error) {
     require((parsed.error->code == mcp::RpcCode::parse_error) == !is_json(line), "a parse error means: not JSON");
     require(is_utf8(parsed.error->message), "an error is text");
-    // What is no message may have an id of no use: then the answer has null, which parse_message() refuses.
+    // A text that is no message may have an invalid id: then the answer has null, which parse_message() refuses.
     if (parsed.id != "null") check_answer(parsed.id, mcp::error_line(parsed.id, *parsed.error));
     require(is_json(mcp::error_line(parsed.id, *parsed.error)), "an error is JSON");
     return;

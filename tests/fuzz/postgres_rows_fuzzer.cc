@@ -52,7 +52,7 @@ std::optional<std::int64_t> take_number(std::string_view& bytes) {
   return number;
 }
 
-/// What follows a length and has it; nothing where it is NULL, or longer than what is there.
+/// The bytes after a length; nothing if it is NULL or longer than the rest.
 std::optional<std::string> take_counted(std::string_view& bytes) {
   const auto length = take_number(bytes);
   if (!length || *length < 0 || *length > static_cast<std::int64_t>(bytes.size())) return std::nullopt;
@@ -101,7 +101,7 @@ std::optional<Cell> meaning_of_list(Type type, std::string_view bytes) {
   return numbers;
 }
 
-/// What a value means, said in another way than the code under test does; nothing where it is none of this type.
+/// The meaning of a value, computed in another way than the code under test; nothing if it is not of this type.
 std::optional<Cell> meaning(Type type, const Value& value) {
   if (!value) return Cell{};
   const std::string_view bytes = *value;

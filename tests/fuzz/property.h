@@ -1,4 +1,4 @@
-// What the fuzzers share: a property that has to hold, and ways to cut an input into pieces.
+// Shared by the fuzzers: a property that has to hold, and ways to cut an input into pieces.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a load has written down, read back.
+// The records of a load, read back.
 #pragma once
 
 #include <map>

@@ -73,7 +73,7 @@ class Search {
     return by;
   }
 
-  /// What certainly happened first, by when it ended: that is the likeliest order. What may have happened comes last.
+  /// Acts that certainly happened come first, by their end: that is the likeliest order. Acts in doubt come last.
   [[nodiscard]] std::vector<std::size_t> candidates(Nanoseconds by) const {
     std::vector<std::size_t> found;
     for (auto i = first_open_; i < acts_.size() && acts_[i].start < by; ++i) {
@@ -96,7 +96,7 @@ class Search {
       const auto act = point.candidates[point.next++];
       auto ruling = rule(point.state, acts_[act], {.by = point.by}, around_);
       if (!ruling.next) continue;
-      // What may have happened and changed nothing need not have.
+      // An act in doubt that would have changed nothing can be left out.
       if (acts_[act].answer == Answer::may_have && *ruling.next == point.state) continue;
       toggle(act);
       if (!seen_.insert(fingerprint(*ruling.next)).second) {

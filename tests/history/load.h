@@ -45,7 +45,7 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-/// What all actors of a process work with.
+/// Shared by all actors of a process.
 struct Desk {
   const LoadOptions& options;
   Recorder& recorder;

@@ -68,7 +68,7 @@ class LockActor : public Actor {
     return true;
   }
 
-  /// What a holder does that was paused for too long, or did not hear that its release went through.
+  /// The acts of a holder that was paused for too long, or did not get the answer to its release.
   bool act_late() {
     const auto [key, token] = *late_.begin();
     if (desk_.dice.one_in(3)) late_.erase(late_.begin());

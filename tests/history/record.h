@@ -1,4 +1,4 @@
-// What a process of the load writes down about its acts: a line before each request and a line after its answer.
+// The record that a process of the load writes of its acts: a line before each request and a line after its answer.
 //
 //   Recorder recorder(file, 3);
 //   const auto act = recorder.begin("lock", "acquire", "run1/lock-0", {});
@@ -38,7 +38,7 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
   ~Recorder();
 
-  /// The process is there; its last word, when it ends in order.
+  /// The first line of a process; the last line, when it ends in order.
   void hello();
   void bye();
 

@@ -125,7 +125,7 @@ TEST(HistoryTools, RefuseWhatTheyDoNotUnderstand) {
   EXPECT_EQ(support::run({LEASEHOLD_CHECK}).exit_code, 2);
   support::TempDir empty;
   const auto nothing = support::run({LEASEHOLD_CHECK, empty.path().string()});
-  EXPECT_EQ(nothing.exit_code, 3) << "what was not looked at is not fine";
+  EXPECT_EQ(nothing.exit_code, 3) << "an unchecked history does not pass";
 }
 
 }  // namespace

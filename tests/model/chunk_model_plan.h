@@ -1,4 +1,4 @@
-// The model's plans, and what one sees of its chunks and sets.
+// The model's plans, and reads of its chunks and sets.
 #pragma once
 
 #include "model/chunk_model.h"

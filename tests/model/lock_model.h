@@ -93,7 +93,7 @@ class LockModel {
     return outcome;
   }
 
-  /// "name=state name=state", in order of names.
+  /// "name=state name=state", in the order of the names.
   [[nodiscard]] std::string list(bool only_held) const {
     std::string text;
     for (const auto& [name, lease] : locks_) {

@@ -105,7 +105,7 @@ class Actor {
     if (dice.chance(6000)) return &of.back();
     return &of[static_cast<std::size_t>(dice.below(static_cast<std::int64_t>(of.size())))];
   }
-  /// What is over is mostly forgotten, and at times tried again.
+  /// Ended holdings are mostly forgotten, and at times tried again.
   template <typename T>
   void forget(std::vector<T>& of, const T* one) {
     if (dice.chance(8000)) of.erase(of.begin() + (one - of.data()));

@@ -148,7 +148,7 @@ Answer settle_all(Actor& actor, const Verdict& verdict) {
 Answer complete_all(Actor& actor) { return settle_all(actor, Verdict::complete()); }
 Answer release_all(Actor& actor) { return settle_all(actor, Verdict::release()); }
 
-// What the job has written and its completion become true together, or not at all.
+// The job's writes and its completion are committed together, or not at all.
 Answer complete_in_transaction(Actor& actor) {
   auto* held = actor.some(actor.jobs);
   if (held == nullptr) return std::nullopt;

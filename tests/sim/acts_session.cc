@@ -64,7 +64,7 @@ Answer revoke(Actor& actor) {
   return word(actor.store.sessions().revoke(id, "simulated"));
 }
 
-/// What the session has may be trusted for as long as the session itself.
+/// A session's items may be trusted for as long as the session itself.
 Answer keep(Actor& actor, const HeldSession& session, const Result<Claim>& claim) {
   if (!claim) return word(claim);
   TakenItem taken{.item = claim->key, .session = claim->session, .token = claim->token};

@@ -1,4 +1,4 @@
-// What a run leaves behind: a trace to read, counts that show what was exercised, and the bars of its timeline.
+// The output of a run: a trace to read, counts that show what was exercised, and the bars of its timeline.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What a run is made of. The same options give the same run, byte for byte.
+// The settings of a run. The same options give the same run, byte for byte.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// What is in the store at one moment, as the invariants look at it: two pictures, before and after a deed, tell what it
-// has changed. Parts that a deed cannot touch are shared by both.
+// The contents of the store at one moment, as the invariants see them: two pictures, before and after a deed, show what
+// it has changed. Parts that a deed cannot touch are shared by both.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ class Shrinker {
     return true;
   }
 
-  /// What comes after the violation is of no use.
+  /// The acts after the violation are not needed.
   bool cut_steps() {
     auto options = smallest_.options;
     if (options.steps <= smallest_.steps) return false;

@@ -1,4 +1,4 @@
-// What ./test-all runs of the simulator: a fixed budget, and that the simulator itself can be believed.
+// The simulator in ./test-all: runs within a fixed budget, and checks of the simulator itself.
 #include <gtest/gtest.h>
 
 #include <random>

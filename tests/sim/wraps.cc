@@ -1,4 +1,4 @@
-// What the library asks of the real world, answered by the simulated one.
+// The library's calls of the operating system, answered by the simulation.
 //
 // The linker (--wrap, see CMakeLists.txt) sends every call of these functions from other files here, and calls the
 // originals __real_*. The names are those of the C++ ABI, hence the labels.

@@ -62,7 +62,7 @@ class ChunkMatrixTest : public MatrixTest {
   std::string claimed(const std::string& how) {
     return observer_.scalar(filled("token FROM leasehold_internal.chunk_claim('s', " + how + ")"));
   }
-  /// Nothing hangs on a lease that has ended, and what is final is not held.
+  /// No chunk refers to a lease that has ended, and no final chunk is held.
   void expect_sound() override {
     EXPECT_EQ(observer_.scalar(
                   here("SELECT count(*) FROM leasehold_internal.chunk AS c LEFT JOIN leasehold_internal.lease AS l ON "

@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"RemoveThenBeat", "remove a", "beat", Bob::waits, "lost expired", Expiry::before_alice}),
     pair_name);
 
-/// What takes more than two acts.
+/// Cases with more than two acts.
 class ClaimMeetingTest : public SqlTest {
  protected:
   void SetUp() override {

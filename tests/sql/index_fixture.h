@@ -1,4 +1,4 @@
-// What acts read on tables that have grown while the statistics say that there is next to nothing.
+// Reads of acts on tables that have grown while the statistics still show them nearly empty.
 #pragma once
 
 #include <string>

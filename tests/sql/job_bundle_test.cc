@@ -26,7 +26,7 @@ class JobBundleSqlTest : public SqlTest {
     return observer_.scalar(
         here("SELECT coalesce(string_agg(job_id::text, ' ' ORDER BY job_id), '') FROM leasehold_internal.ready"));
   }
-  /// What a claim of so many is given, or why nothing.
+  /// The result of a claim of so many jobs, or the reason for none.
   static std::string claim_of(int max, const std::string& more = {}) {
     return "SELECT CASE outcome WHEN 'granted' THEN job_ids::text ELSE outcome END FROM "
            "leasehold_internal.job_claim('q', " +

@@ -13,7 +13,7 @@ class JobEnqueueSqlTest : public SqlTest {
   std::string count(const std::string& what) {
     return observer_.scalar(here("SELECT count(*) FROM leasehold_internal." + what));
   }
-  /// What the server says first, without where it happened.
+  /// The first line of the server's error, without its place.
   std::string refusal(const std::string& call) {
     const auto failure = alice_.fail(here("SELECT leasehold_internal." + call));
     return failure.state + ": " + failure.message.substr(0, failure.message.find('\n'));

@@ -21,7 +21,7 @@ class RefusedCallTest : public SqlTest {
       }
     }
   }
-  /// Nothing has changed by an act with what a refused call has returned.
+  /// An act with the columns of a refused call changes nothing.
   void expect_powerless(const std::string& act) {
     const auto before = store_.dump();
     bob_.fail(here("SELECT leasehold_internal." + act));

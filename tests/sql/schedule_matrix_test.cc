@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"ReapThenRecover", "reap", "recover", Bob::passes, "0", Expiry::before_alice}),
     pair_name);
 
-/// What takes more than two acts.
+/// Cases with more than two acts.
 class ScheduleMeetingTest : public SqlTest {};
 
 TEST_F(ScheduleMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpiredMeanwhile) {

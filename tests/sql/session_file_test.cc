@@ -57,7 +57,7 @@ TEST_F(SessionFileTest, TheIndexStopsWritesPastTheLibrary) {
   EXPECT_EQ(claim_past_the_library("SD-1", "ben", false), SQLITE_CONSTRAINT) << "an item has one owner";
   EXPECT_EQ(claim_past_the_library("SD-2", "ben", true), SQLITE_OK);
   EXPECT_EQ(claim_past_the_library("SD-3", "ben", true), SQLITE_CONSTRAINT) << "an exclusive session has one item";
-  EXPECT_TRUE(fails(store_.claims().take("SD-2", "ann"), Errc::held)) << "what was written past the library counts";
+  EXPECT_TRUE(fails(store_.claims().take("SD-2", "ann"), Errc::held)) << "a row written past the library counts";
 }
 
 TEST_F(SessionFileTest, TheDocumentedFenceSaysWhatTheFunctionSays) {

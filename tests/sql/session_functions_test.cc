@@ -242,7 +242,7 @@ TEST_F(SessionFunctionsTest, TheIndexStopsWritesPastTheFunctions) {
   EXPECT_EQ(claim("SD-1", "ben", "false").state, "23505") << "an item has one owner";
   EXPECT_EQ(claim("SD-2", "ben", "true").state, "");
   EXPECT_EQ(claim("SD-3", "ben", "true").state, "23505") << "an exclusive session has one item";
-  EXPECT_EQ(call(alice_, "claim_take('SD-2', 'ann')"), "held") << "what was written past the functions counts";
+  EXPECT_EQ(call(alice_, "claim_take('SD-2', 'ann')"), "held") << "a row written past the functions counts";
   EXPECT_EQ(call(alice_, "claim_take('SD-1', 'ben')"), "held");
 }
 

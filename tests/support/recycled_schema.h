@@ -15,7 +15,7 @@
 
 namespace leasehold::support {
 
-/// What was made by other migrations is of no use.
+/// Schemas of other migrations cannot be used.
 const std::string& checksum_of_migrations();
 
 struct RecycledSchema {

@@ -1,4 +1,4 @@
-// What tests ask of a Result, with the error's own words when it is otherwise.
+// Checks of a Result, which print the error's own words if they fail.
 #pragma once
 
 #include <gtest/gtest.h>

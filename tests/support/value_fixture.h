@@ -1,4 +1,4 @@
-// What goes into a statement and comes out of it, on both stores, past the named statements.
+// Values in and out of statements on both stores, without the named statements.
 #pragma once
 
 #include <gtest/gtest.h>

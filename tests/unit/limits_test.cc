@@ -52,7 +52,7 @@ TEST(LimitsTest, Promise09_TrustEndsBeforeTheLeaseDoes) {
   const BootTime sent{100s};
   EXPECT_LT(trusted_until(sent, 30s, 30s), sent + 30s);
   EXPECT_GT(trusted_until(sent, 30s, 30s), sent + 28s);
-  EXPECT_LT(trusted_until(sent, 30s, 3s), sent + 3s) << "what remains counts, not what was asked for";
+  EXPECT_LT(trusted_until(sent, 30s, 3s), sent + 3s) << "the remaining time counts, not the requested one";
   EXPECT_LT(trusted_until(sent, 3s, 30s), sent + 3s);
   EXPECT_LE(trusted_until(sent, 24h, 24h), sent + 24h - 1s);
   EXPECT_GT(trusted_until(sent, 24h, 24h), sent + 24h - 2s) << "the margin is bounded";

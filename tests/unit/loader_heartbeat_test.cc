@@ -71,7 +71,7 @@ TEST_F(LoaderHeartbeatTest, WithoutTheStoreHandlersGoOnUntilTheLeaseCannotBeTrus
   break_store();
   ASSERT_TRUE(stopped.wait());
   EXPECT_GE(beats(), before + 2) << "it kept trying";
-  EXPECT_EQ(faults().calls("chunk_heartbeat"), 0) << "what is lost is not asked for";
+  EXPECT_EQ(faults().calls("chunk_heartbeat"), 0) << "no heartbeat for a lost chunk";
   const auto summary = loader.stop_and_finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->lost, 1);
@@ -124,7 +124,7 @@ TEST_F(LoaderHeartbeatTest, ASoloChunkHasALeaseOfItsOwn) {
   const auto heartbeats = faults().calls("chunk_heartbeat");
   const auto before = beats();
   ASSERT_TRUE(eventually([&] { return beats() > before + 1; }));
-  EXPECT_EQ(faults().calls("chunk_heartbeat"), heartbeats) << "neither for what is lost nor for the other chunk";
+  EXPECT_EQ(faults().calls("chunk_heartbeat"), heartbeats) << "neither for the lost chunk nor for the other one";
   end.open();
   ASSERT_TRUE(eventually([&] { return chunk("other").state == ChunkState::completed; }))
       << "chunks under the loader's own lease go on";
