@@ -183,8 +183,9 @@ namespace {
 
 /// A filter that can match nothing is a mistake.
 Result<void> check_leases_of(const LeaseFilter& filter) {
-  constexpr std::array<std::string_view, 7> kinds = {"lock", "job", "chunk", "session", "item", "schedule", "row"};
-  if (!filter.kind.empty() && std::find(kinds.begin(), kinds.end(), filter.kind) == kinds.end()) {
+  constexpr std::array<std::string_view, 7> lease_kinds = {"lock", "job",      "chunk", "session",
+                                                           "item", "schedule", "row"};
+  if (!filter.kind.empty() && std::find(lease_kinds.begin(), lease_kinds.end(), filter.kind) == lease_kinds.end()) {
     return Error{.code = Errc::invalid_argument,
                  .message = leasehold::quoted(filter.kind) +
                             " is not a kind of lease: use lock, job, chunk, session, item, schedule or row"};
