@@ -89,7 +89,7 @@ class ActTest : public StoreTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ActTest);
 
-/// What this test's own holds refuse. Rows: no table is adopted here; their tests are in tests/adopt.
+/// The acts that the holds of this test block. Rows: no table is adopted here; their tests are in tests/adopt.
 const std::set<std::string> refused_here = {"chunk.skip held",      "chunk.tie_job busy",    "claim.next empty",
                                             "claim.release lost",   "item.remove held",      "job.batch not_found",
                                             "job.remove held",      "job.retry held",        "job.wait busy",

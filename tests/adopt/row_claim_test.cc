@@ -1,4 +1,4 @@
-// What a claim takes, and in which order.
+// The rows that a claim takes, and their order.
 #include <gmock/gmock.h>
 
 #include <set>

@@ -172,7 +172,7 @@ TEST_P(RowFenceTest, OnlyTheRolesHaveRightsWhateverTheDefaultPrivilegesAre) {
   run_as(session, "SET ROLE " + app);
   EXPECT_EQ(tell(session, "SELECT id FROM {s}.jobs_claim('ann')"), "1");
   EXPECT_EQ(tell(session, "SELECT state FROM {s}.jobs_leases"), "running");
-  // What apply does a second time opens nothing again.
+  // A second apply grants no rights again.
   adopt(std::string(support::jobs_file) + "keep = [\"note\"]\nroles = [\"" + app + "\"]\nguard = \"skip\"\n");
   EXPECT_EQ(scalar(strangers), "NULL");
   EXPECT_EQ(scalar("SELECT count(*) FROM pg_proc WHERE pronamespace = '{s}'::regnamespace AND prosecdef AND proconfig "

@@ -13,7 +13,7 @@ using support::AdoptTest;
 constexpr int row_count = 4;
 constexpr int acts_per_sequence = 60;
 
-/// What an act of the model comes to: "granted 2", "held", "lost superseded".
+/// The outcome of an act of the model: "granted 2", "held", "lost superseded".
 class RowModel {
  public:
   struct Grant {

@@ -1,4 +1,4 @@
-// What each write of code without tokens means, for a lease of ours, a hold of its own and a free row.
+// The effect of each write by code without tokens: on a lease of leasehold, on a hold of its own and on a free row.
 #include <gmock/gmock.h>
 
 #include "adopt_fixture.h"

@@ -1,4 +1,4 @@
-// What the :names in a file's fragments stand for, and the values that the caller of a verdict gives.
+// The values of the :names in a file's fragments, among them those that the caller of a verdict gives.
 #include <gmock/gmock.h>
 
 #include "adopt_fixture.h"

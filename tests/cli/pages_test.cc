@@ -9,7 +9,7 @@ namespace {
 
 using Pages = ToolTest;
 
-/// What bash offers after the given words, one per line.
+/// The completions of bash after the given words, one per line.
 std::string offered_by_bash(const std::string& script, const std::string& words, const Environment& env = {}) {
   const std::string ask = "source \"$0\"; COMP_WORDS=(" + words +
                           "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _leasehold; "

@@ -178,7 +178,7 @@ inline const act::Act* act_of(const std::vector<std::string>& words) {
   return act::find(group + "." + (verb == "ls" ? "list" : verb == "rm" ? "remove" : verb));
 }
 
-/// What is wrong with what a command printed with --json: it must be the answer of its act.
+/// Errors in the output of a command with --json: it must be the answer of its act.
 inline std::string problem_in_answer_of(const std::vector<std::string>& words, const json::value& answer) {
   if (auto wrong = problem_in_answer(answer); !wrong.empty()) return wrong;
   const auto* act = act_of(words);

@@ -1,4 +1,4 @@
-// What the tool shows on a terminal: help and tables that fit it, and what a command waits for.
+// Output on a terminal: help and tables that fit it, and the reason why a command waits.
 #include <algorithm>
 
 #include "cli/tmux.h"

@@ -47,7 +47,7 @@ class Tmux {
     tmux({"resize-window", "-x", std::to_string(size.columns), "-y", std::to_string(size.lines)});
   }
 
-  /// What a person sees.
+  /// The screen, as a person sees it.
   std::string screen() { return tmux({"capture-pane", "-p"}).out; }
   std::vector<std::string> lines() {
     std::vector<std::string> lines;
@@ -58,7 +58,7 @@ class Tmux {
   /// The same with colours and attributes.
   std::string coloured_screen() { return tmux({"capture-pane", "-p", "-e"}).out; }
 
-  /// What tmux knows: alternate_on, cursor_flag, pane_current_command.
+  /// A variable of tmux: alternate_on, cursor_flag, pane_current_command.
   std::string knows(const std::string& format) {
     const auto reported = tmux({"display-message", "-p", "#{" + format + "}"}).out;
     return reported.substr(0, reported.find('\n'));

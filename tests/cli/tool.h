@@ -42,7 +42,7 @@ class ToolTest : public testing::Test {
     return run(arguments, env, input);
   }
 
-  /// What it prints with --json, parsed.
+  /// Its output with --json, parsed.
   boost::json::value json(Arguments arguments, int expected_code = 0) {
     const auto words = arguments;
     arguments.push_back("--json");

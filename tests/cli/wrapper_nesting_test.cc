@@ -42,7 +42,8 @@ class WrapperNesting : public StoreToolTest {
     return text.str();
   }
 
-  /// What `leasehold COMMAND...`, without any argument that names what is held, exits with inside of the wrappers.
+  /// The exit code of `leasehold COMMAND...` inside the wrappers, without an argument that names a lock, job or other
+  /// holding.
   std::string codes_inside(const std::vector<std::string>& kinds, const std::vector<std::string>& commands) {
     std::string script;
     for (const auto& command : commands) script += "\"$0\" " + command + " 2>>\"$1\".err; echo $? >> \"$1\"; ";

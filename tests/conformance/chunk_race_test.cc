@@ -26,7 +26,7 @@ class ChunkRaceTest : public ChunkStoreTest {
       });
     }
   }
-  /// What a claim gets that waits, on a store of its own, while `meanwhile` happens.
+  /// The result of a claim that waits, on a store of its own, while `meanwhile` happens.
   Result<ChunkGrant> waited(const std::function<void()>& meanwhile, ChunkClaimOptions options = loading(),
                             const Call& call = by("bob")) {
     auto other = open();

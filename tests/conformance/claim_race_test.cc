@@ -28,7 +28,7 @@ class ClaimRaceTest : public SessionStoreTest {
       });
     }
   }
-  /// What a take gets that waits, on a store of its own, while `meanwhile` happens.
+  /// The result of a take that waits, on a store of its own, while `meanwhile` happens.
   Result<Claim> waited(const std::string& who, const std::string& key, const std::function<void()>& meanwhile,
                        std::stop_token stop = {}) {
     auto other = open();

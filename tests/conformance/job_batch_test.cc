@@ -19,7 +19,7 @@ std::string summary_of(const Result<JobSettled>& answer) {
          (error.lost_reason ? std::string(" ") + to_string(*error.lost_reason) : "");
 }
 
-/// What a claim returns of its jobs, one line each.
+/// The jobs that a claim returns, one line each.
 std::string described(const JobGrant& grant) {
   std::string lines;
   for (const auto& job : grant.jobs) {

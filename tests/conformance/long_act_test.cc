@@ -35,7 +35,7 @@ class LongActTest : public ChunkStoreTest {
   Result<PlanOutcome> plan_many(const PlanOptions& options = {}) {
     return acting().chunks().plan("orders", numbers(many), options);
   }
-  /// What `act` does with the store that is watched, with something else done before each of its steps.
+  /// The result of `act` on the watched store, with another act before each of its steps.
   template <typename Act>
   int between_the_steps(const std::function<void()>& something, Act&& act) {
     int steps = 0;

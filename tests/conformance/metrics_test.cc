@@ -48,7 +48,7 @@ Numbers totals_of(const StoreMetrics& metrics) {
 
 class MetricsTest : public StoreTest {
  protected:
-  /// What has happened up to now; of SQLite, up to the microsecond before.
+  /// The totals up to now; on SQLite, up to the microsecond before.
   StoreMetrics metrics() {
     advance(1ms);
     return must(store().metrics());

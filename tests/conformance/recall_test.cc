@@ -1,5 +1,5 @@
-// What a watched lease's callback owns may end another watch, so the thread that destroys the callback must hold no
-// lock.
+// The callback of a watched lease may own objects that end another watch, so the thread that destroys the callback must
+// hold no lock.
 #include "lease/recall.h"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ class WaitForEverTest : public SessionStoreTest {
   /// The store that the waiting callers use.
   Store& waiting() { return *waiting_; }
 
-  /// What a call answers that is stopped once it has asked this so often: what only those ask who wait.
+  /// The answer to a call that is stopped after it has sent this statement so often; only waiting calls send it.
   template <typename Waiting>
   auto answer_when_stopped(const std::string& statement, int times, Waiting call) {
     std::stop_source stop;

@@ -97,7 +97,7 @@ function compare(name, program, corpus) {
     const first = rule.next.findIndex((moment, i) => moment !== theirs[i]);
     count.same += first === -1 ? rule.next.length : first;
     if (first === -1) continue;
-    // What follows the first difference says nothing.
+    // Results after the first difference are not comparable.
     const before = first === 0 ? rule.after : rule.next[first - 1];
     const change = Math.max(changeNear(rule.zone, before), changeNear(rule.zone, rule.next[first]));
     if (program.differs(rule, { change, moment: rule.next[first] })) {

@@ -54,5 +54,5 @@ class Input {
 
 }  // namespace leasehold::fuzz
 
-/// What libFuzzer calls with every input.
+/// libFuzzer calls this with every input.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

@@ -76,7 +76,7 @@ void prepare(const LoadOptions& options);
 /// be opened.
 void run_process(const LoadOptions& options, int process);
 
-/// What an answer says in the end line: "ok" or the error's word.
+/// The word of an answer in the end line: "ok" or the error's word.
 std::string_view word(const Error& error);
 /// Why it was refused, and the holder.
 Fields reported(const Error& error);

@@ -12,7 +12,7 @@
 
 namespace leasehold::support {
 
-/// What all three answer. Where they differ, this sequence of acts has failed, at `act`.
+/// The common answer of all three. If they differ, this sequence of acts has failed, at `act`.
 template <typename Act, typename Model, typename Subject, typename Question>
 auto agree_at(const Act& act, Model& model, Subject& sqlite, Subject& postgres, Question&& question) {
   const auto expected = question(model);

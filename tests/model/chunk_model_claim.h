@@ -65,7 +65,8 @@ inline std::string ChunkModel::held(const ModelChunk& chunk, std::optional<Momen
          away(std::min(by.expires_at, due_at.value_or(by.expires_at)), now_);
 }
 
-/// What is due, in the order of a claim. A solo one stays out of a batch, unless it is the first.
+/// The chunks that are due, in the order of a claim. A solo chunk is left out of a claim of many, unless it is the
+/// first.
 inline ChunkModel::Chosen ChunkModel::choose_next(const ModelSet& set, int max) const {
   std::vector<std::tuple<Moment, std::int64_t, std::string>> due;
   for (const auto& [key, chunk] : set.chunks) {

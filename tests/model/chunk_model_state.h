@@ -11,10 +11,10 @@
 
 namespace leasehold::chunk_model {
 
-/// What a set is planned from, in order: key and spec.
+/// The chunks of a plan, in order: key and spec.
 using Plan = std::vector<std::pair<std::string, std::string>>;
 
-/// What is asked of a claim. `lease`: to be attached to; counted from the first that was opened.
+/// The arguments of a claim. `lease`: the lease to attach it to, counted from the first that was opened.
 struct Ask {
   std::string set;
   std::string key{};
@@ -38,7 +38,7 @@ struct Verdict {
   bool retryable = true;
   std::optional<Moment> delay{};
 
-  /// What becomes of the attempt.
+  /// The outcome of the attempt.
   [[nodiscard]] std::string end() const {
     if (word == "complete") return "completed";
     if (word == "fail") return "failed";

@@ -113,7 +113,7 @@ inline std::string say(const SeenSet& set, Moment now) {
          away(set.oldest_sync, now);
 }
 
-/// What a plan has changed.
+/// The changes of a plan.
 struct Changed {
   bool created = false;
   std::int64_t added = 0;

@@ -184,7 +184,7 @@ class JobModel {
     int jobs = 0;
     int failed = 0;
   };
-  /// What a queue's settings leave for a claim.
+  /// The room that a queue's limits leave for a claim, or the refusal.
   struct Terms {
     int room = 0;
     Moment rate_tat = 0;
@@ -262,7 +262,7 @@ class JobModel {
     if (!unwanted) ++(job.dead() ? taken.failed : taken.jobs);
   }
 
-  /// What has passed in a queue, in the order of the moments.
+  /// The due expiries and time limits of a queue, in the order of their moments.
   void pass_deadlines(const std::string& queue, Taken& taken) {
     std::vector<std::pair<Moment, int>> passed;
     for (int id = 0; id < jobs(); ++id) {

@@ -14,7 +14,7 @@
 
 namespace leasehold::model {
 
-/// What is put into a queue.
+/// The settings of a new job.
 struct Request {
   std::string queue;
   int priority = 0;
@@ -29,7 +29,7 @@ struct Request {
   std::optional<Moment> expires_in{};  ///< not started after that
 };
 
-/// What is asked of a claim. `lease`: to be attached to; counted from the first that was opened.
+/// The arguments of a claim. `lease`: the lease to attach it to, counted from the first that was opened.
 struct Ask {
   std::string queue;
   int max = 1;

@@ -34,11 +34,11 @@ class LockFamilyModel {
   std::string holders(const std::string& name);
   std::string list(bool only_held);
   std::string status();
-  /// What has happened since the last time.
+  /// The events since the last call.
   std::string news();
 
  private:
-  /// What is in the way of a request; an empty outcome: nothing.
+  /// The obstacle of a request; an empty outcome if there is none.
   struct Obstacle {
     std::string outcome{};
     std::string why{};

@@ -53,7 +53,7 @@ class LockFamilySubject {
   }
   std::string wait(const Names& names, const Request& request) {
     const auto all = views(names);
-    // A process of its own: who reaps a holder's leases does not look for its places.
+    // A separate process: a reap of a holder's leases does not look for its places.
     auto who = support::holder("waiter");
     who.name = request.holder;
     who.instance = request.instance;

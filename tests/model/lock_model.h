@@ -11,7 +11,7 @@
 
 namespace leasehold::model {
 
-/// What an act gave, in the words in which model and stores are compared.
+/// The result of an act, in the form in which model and stores are compared.
 struct Outcome {
   std::string word;  ///< granted, extended, released, revoked, shown; or an error's name
   std::string why;   ///< for lost

@@ -112,7 +112,7 @@ inline std::string ScheduleModel::heartbeat(const std::string& name, int ago) {
   return "extended until " + away(run->expires_at, now_);
 }
 
-/// What a holder says of its run: said before, said now, or lost.
+/// A holder's verdict on its run: a repetition, new, or lost.
 inline std::string ScheduleModel::ended(const std::string& name, int ago, const std::string& verdict,
                                         std::optional<Moment> next) {
   auto* schedule = find(name);

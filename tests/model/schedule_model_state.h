@@ -12,7 +12,7 @@ namespace leasehold::schedule_model {
 
 inline constexpr std::int64_t most_missed = 10'000;
 
-/// What cron says here is always "every so often", counted from the epoch: a calendar that needs no calendar.
+/// Here cron always means a fixed interval from the epoch, so the model needs no calendar.
 struct Definition {
   bool cron = false;
   Moment period = 0;  ///< from the end of a run to the next, or from one occurrence to the next

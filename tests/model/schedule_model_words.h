@@ -90,7 +90,7 @@ inline std::string say(const SeenSchedule& schedule, Moment now) {
              schedule.runner, now);
 }
 
-/// What there is to look at, in order, and when there is more.
+/// The due schedules in order, and when the next one is due.
 struct SeenDue {
   std::vector<std::pair<Moment, std::string>> due{};
   std::optional<Moment> next{};

@@ -151,7 +151,8 @@ class SessionSequence {
 
   [[nodiscard]] std::string session(int number) const { return prefix_ + "/s" + std::to_string(number); }
   [[nodiscard]] std::string item(int number) const { return prefix_ + "/item" + std::to_string(number); }
-  /// A release names whose claim it is: mostly who asked for the item last, for a name drawn at random is rarely right.
+  /// A release names the claim's session: mostly the one that took the item last, because a random name is rarely
+  /// right.
   [[nodiscard]] std::string owner_or(const std::string& id, const Act& act) const {
     const auto found = asked_last_.find(act.item);
     return act.choice == 0 || found == asked_last_.end() ? id : found->second;

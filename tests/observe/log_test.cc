@@ -24,7 +24,7 @@ using observe::without_secrets;
 
 const Timestamp noon = std::chrono::sys_days(std::chrono::year(2026) / 11 / 19) + 12h;
 
-/// What a log with these settings writes.
+/// The output of a log with these settings.
 template <typename Use>
 std::string written(LogForm form, LogLevel least, Use use) {
   int ends[2];

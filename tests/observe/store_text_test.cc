@@ -91,7 +91,7 @@ std::set<std::string> all_metrics() {
   return names;
 }
 
-/// What a text names that looks like a metric of ours.
+/// The names in a text that look like metrics of leasehold.
 std::set<std::string> metrics_in(const std::string& text) {
   static const std::regex form("\\b(leasehold|process)_[a-z][a-z0-9_]*\\b");
   std::set<std::string> names;

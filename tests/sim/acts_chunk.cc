@@ -1,4 +1,4 @@
-// What clients do with a chunk set.
+// The clients' acts on a chunk set.
 #include "leasehold/sqlite.h"
 #include "sim/actor.h"
 #include "sim/scenario.h"

@@ -1,4 +1,4 @@
-// What clients do with jobs and queues.
+// The clients' acts on jobs and queues.
 #include "leasehold/sqlite.h"
 #include "model/words.h"
 #include "sim/actor.h"

@@ -1,4 +1,4 @@
-// What clients do with locks.
+// The clients' acts on locks.
 #include "leasehold/sqlite.h"
 #include "sim/actor.h"
 #include "sim/scenario.h"

@@ -1,4 +1,4 @@
-// What operators do: take back, clean up, look.
+// The operators' acts: recover, prune, show.
 #include "sim/actor.h"
 
 namespace leasehold::sim {

@@ -1,4 +1,4 @@
-// What clients do with schedules.
+// The clients' acts on schedules.
 #include "leasehold/sqlite.h"
 #include "sim/actor.h"
 #include "sim/scenario.h"

@@ -1,4 +1,4 @@
-// What clients do with sessions, items and claims.
+// The clients' acts on sessions, items and claims.
 #include "leasehold/sqlite.h"
 #include "sim/actor.h"
 #include "sim/scenario.h"

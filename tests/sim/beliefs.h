@@ -16,7 +16,7 @@ struct Belief {
   std::string key;
   std::int64_t token = 0;
   std::int64_t pid = 0;
-  /// What is kept alive by one lease has one deadline: "job 12 at 177...", "session s1 at ...", "worker 7".
+  /// All keys under one lease have one deadline: "job 12 at 177...", "session s1 at ...", "worker 7".
   std::string lease;
 };
 

@@ -1,4 +1,4 @@
-// What must be true whatever happens. Each invariant is one function, judged after every deed: it looks at the pictures
+// Rules that always hold. Each invariant is one function, judged after every deed: it looks at the pictures
 // before and after, at what was asked and answered, and at what the simulation remembers.
 //
 //   I1  no write lands at a fenced resource after its grant has ended, or after one with a newer token
@@ -28,7 +28,7 @@ struct Violation {
 };
 using Finding = std::optional<Violation>;
 
-/// What the simulation knows from the past of a run.
+/// The simulation's memory of the past of a run.
 struct Memory {
   std::map<std::string, std::int64_t> highest_token;  ///< by key; outlives restores and the keys themselves
   std::map<std::string, std::int64_t> landed;         ///< at the fenced resource: the newest token that wrote

@@ -103,7 +103,7 @@ class Simulation final : public Sleeper {
     return Duration(std::max<Micros>(1, *next - now + time_.between(-1, 1)));
   }
 
-  /// What happens to the machine.
+  /// Faults of the machine.
   void happen() {
     if (stage_.strikes(Fault::step_wall, wall_steps)) {
       const Duration by(time_.chance(5000) ? time_.between(-3'600'000'000, 3'600'000'000)

@@ -25,7 +25,7 @@ class SimBackend final : public storage::Backend {
   Result<bool> shares_session(BootTime) override { return false; }
   void close() override {}
 
-  /// What may go wrong on the way to the store, and back. An error: that is the answer.
+  /// Faults on the way to the store and back. If it returns an error, that is the answer.
   Result<void> on_the_way_there(std::string_view what);
   Result<void> on_the_way_back(std::string_view what, bool has_written, BootTime deadline);
   /// Waits while another process is in a transaction: `busy` once the deadline has passed.

@@ -1,4 +1,4 @@
-// What the functions take has the bounds that the library has: one caller cannot fill the tables of all others, nor
+// The functions have the same bounds for arguments as the library: one caller cannot fill the tables of all others, nor
 // leave figures behind that a look cannot add up.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// A database whose default privileges open new objects to a role, as a hosted project does: nothing of ours is open.
+// A database whose default privileges open new objects to a role, as a hosted project does: the objects of leasehold
+// stay closed.
 #include <gtest/gtest.h>
 
 #include "support/copied_database.h"
@@ -24,7 +25,8 @@ class DefaultPrivilegesTest : public ::testing::Test {
     for (const auto& role : {anon_, app_}) admin_.run("DROP OWNED BY " + role + "; DROP ROLE " + role);
   }
 
-  /// What this role may use of the two schemas: functions, tables, views, sequences and the schemas themselves.
+  /// The objects of the two schemas that this role may use: functions, tables, views, sequences and the schemas
+  /// themselves.
   std::string open_to(const std::string& role) {
     return admin_.scalar(
         "SELECT coalesce(string_agg(what, ', ' ORDER BY what), '') FROM ("

@@ -1,5 +1,5 @@
-// Bundles and those who want one job of them: who unties what, and who waits for whom. Alice does something in a
-// transaction that stays open, bob comes meanwhile. The bundles are 1-3, 4-6 and 7-9.
+// Bundles, and calls that need one job of a bundle: which call unties which bundle, and which call waits for which.
+// Alice does something in a transaction that stays open, bob comes meanwhile. The bundles are 1-3, 4-6 and 7-9.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"

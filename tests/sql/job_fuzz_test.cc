@@ -30,7 +30,7 @@ int number_from(const std::string& name, int otherwise) {
   return text.empty() ? otherwise : std::stoi(text);
 }
 
-/// What all connections of a run share.
+/// Shared by all connections of a run.
 struct Shared {
   std::string url;
   std::string schema;

@@ -82,7 +82,7 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
   const std::string behind = "job_claim('q', 2, p_after_priority => 0, p_after_id => 5)";
   many("leasehold_internal.job_enqueue('q', 'x')");
   alice_.run(here("SELECT leasehold_internal.job_enqueue_many('q', '{a,b,c,d}')"));
-  // What claims write once a minute would be read again after each rollback.
+  // The row that claims write once a minute would be read again after each rollback.
   alice_.run(here("SELECT leasehold_internal.queue_ask('q', leasehold_internal.now())"));
   const auto of_few = read_by("job_claim('q')");
   const auto many_of_few = read_by("job_claim('q', 2)");

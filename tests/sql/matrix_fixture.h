@@ -29,7 +29,7 @@ struct Pair {
 inline void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
 inline std::string pair_name(const ::testing::TestParamInfo<Pair>& info) { return info.param.name; }
 
-/// What comes back in the end; "LH001" for a raised fence.
+/// The final answer; "LH001" for a fence that raised.
 inline std::string reported(PgConnection& connection) {
   try {
     return connection.answer();

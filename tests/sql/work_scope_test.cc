@@ -1,4 +1,4 @@
-// What a role with scope `work` cannot do to others: their leases, sessions and processes are only theirs.
+// A role with scope `work` cannot act on the leases, sessions and processes of others.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"

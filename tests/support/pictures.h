@@ -1,4 +1,4 @@
-// What a watcher saw of a lock, collected by a thread of its own.
+// The states of a lock that a watcher saw, collected by a separate thread.
 #pragma once
 
 #include <condition_variable>

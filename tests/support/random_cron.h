@@ -13,7 +13,7 @@ namespace leasehold::support {
 
 class RandomCron {
  public:
-  /// What other programs understand, too; or everything that leasehold does.
+  /// Only expressions that other programs understand, too, or all that leasehold understands.
   enum class Grammar { common, full };
 
   RandomCron(std::uint64_t seed, Grammar grammar) : engine_(seed), grammar_(grammar) {}

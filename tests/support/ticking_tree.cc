@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 std::int64_t boot_now() { return BootClock::now().time_since_epoch().count(); }
 
-/// What /proc says after the name: the state, the parent and so on; empty for a process that is gone.
+/// The fields of /proc after the name: the state, the parent and so on; empty for a process that is gone.
 std::string status_of(std::int64_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string line;

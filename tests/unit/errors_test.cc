@@ -16,7 +16,7 @@ namespace {
 
 using Codes = std::set<Errc>;
 
-/// What `pattern` finds in each line of a file of the project.
+/// The matches of `pattern` in each line of a file of the project.
 std::vector<std::smatch> found_in(const std::string& file, const std::string& pattern,
                                   std::vector<std::string>& lines) {
   std::ifstream in(LEASEHOLD_SOURCE_DIR "/" + file);

@@ -1,4 +1,4 @@
-// What a loader claims, and when it ends.
+// The claims of a loader, and its end.
 #include <gtest/gtest.h>
 
 #include <atomic>

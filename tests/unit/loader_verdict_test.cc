@@ -1,4 +1,4 @@
-// What becomes of saves and verdicts, and how a loader comes to its end.
+// The fate of saves and verdicts, and the end of a loader.
 #include <gtest/gtest.h>
 
 #include <atomic>

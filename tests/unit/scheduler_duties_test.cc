@@ -1,4 +1,4 @@
-// What a scheduler does about a schedule that is due, and what it makes of a handler's words.
+// The acts of a scheduler on a due schedule, and its use of a handler's verdict.
 #include <gtest/gtest.h>
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-// What the last SQL statement of a script, the one that returns the answer, costs.
+// The cost of a script's last SQL statement, which returns the answer.
 #include <gtest/gtest.h>
 
 #include <sqlite3.h>

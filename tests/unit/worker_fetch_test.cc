@@ -1,4 +1,4 @@
-// What a worker claims, when, and what it gives back.
+// The jobs that a worker claims and gives back, and when.
 #include <gtest/gtest.h>
 
 #include <algorithm>

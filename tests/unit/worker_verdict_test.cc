@@ -1,4 +1,4 @@
-// What becomes of a job when its handler has spoken.
+// The fate of a job after its handler's verdict.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -18,7 +18,7 @@ std::chrono::seconds offset_of(std::string_view zone, sys_seconds when) {
   return find_zone(zone).value().period_at(when).offset;
 }
 
-/// What the rule says at a moment.
+/// The offset that the rule gives at a moment.
 std::chrono::seconds rule_offset(std::string_view rule, sys_seconds when) {
   return ZoneRule::parse(rule).value().period_at(when).offset;
 }

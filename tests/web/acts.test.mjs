@@ -1,4 +1,4 @@
-// What can be done on the page: with the keyboard alone, on many jobs at once, after a login, and not at all on a read-only server.
+// Acts on the page: with the keyboard alone, on many jobs at once, after a login, and none on a read-only server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newPage, newStore, open, run, serve, settled } from './support.mjs';
