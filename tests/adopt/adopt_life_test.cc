@@ -72,7 +72,7 @@ TEST_P(AdoptLifeTest, AChangedFileChangesWhatItSays) {
   EXPECT_EQ(scalar("SELECT note FROM {s}.jobs"), "back");
 }
 
-TEST_P(AdoptLifeTest, AnInterruptedApplyGoesOn) {
+TEST_P(AdoptLifeTest, AnInterruptedApplyContinues) {
   run(support::jobs_table);
   run("INSERT INTO {s}.jobs (id) VALUES (1)");
   struct Interrupted {};
@@ -116,7 +116,7 @@ TEST_P(AdoptLifeTest, TryShowsThePromisesAndLeavesNothingBehind) {
   EXPECT_EQ(scalar("SELECT status || coalesce(locked_by, '-') || coalesce(lease_token, 0) FROM {s}.jobs"), before);
 }
 
-TEST_P(AdoptLifeTest, VerifyFindsWhatIsMissingAndWhatWasChanged) {
+TEST_P(AdoptLifeTest, VerifyFindsMissingAndChangedObjects) {
   adopt_jobs("(1)");
   EXPECT_TRUE(adoption().verify()->empty());
   run(on_postgres() ? "DROP VIEW {s}.jobs_leases" : "DROP VIEW jobs_leases");

@@ -121,7 +121,7 @@ TEST_P(AdoptRefusalTest, AKeyThatMayBeNullOrIsNotUniqueIsRefused) {
   expect_refused("missing", file + "key = [\"nothing\"]\n", "no column");
 }
 
-TEST_P(AdoptRefusalTest, AnApplyInterruptedAtAnyStepGoesOn) {
+TEST_P(AdoptRefusalTest, AnApplyInterruptedAtAnyStepContinues) {
   for (int step = 0;; ++step) {
     run(support::jobs_table);
     run("INSERT INTO {s}.jobs (id) VALUES (1)");
@@ -142,7 +142,7 @@ TEST_P(AdoptRefusalTest, AnApplyInterruptedAtAnyStepGoesOn) {
   }
 }
 
-TEST_P(AdoptRefusalTest, AnApplyInterruptedAtAnyStepGoesBack) {
+TEST_P(AdoptRefusalTest, AnApplyInterruptedAtAnyStepCanBeReverted) {
   run(support::jobs_table);
   run("INSERT INTO {s}.jobs (id) VALUES (1)");
   const auto before = picture();
@@ -159,7 +159,7 @@ TEST_P(AdoptRefusalTest, AnApplyInterruptedAtAnyStepGoesBack) {
   }
 }
 
-TEST_P(AdoptRefusalTest, ARevertInterruptedAtAnyStepGoesOn) {
+TEST_P(AdoptRefusalTest, ARevertInterruptedAtAnyStepContinues) {
   run(support::jobs_table);
   const auto before = picture();
   for (int stop = 0;; ++stop) {

@@ -63,7 +63,7 @@ TEST_P(RowForeignTest, ARowThatOldCodeTakesNowIsNotTaken) {
   EXPECT_EQ(rows.claim_key({"1"}).error().code, Errc::held);
 }
 
-TEST_P(RowForeignTest, OldCodeFinishesWhatItHolds) {
+TEST_P(RowForeignTest, OldCodeFinishesItsOwnRows) {
   make_jobs();
   adopt_with("deny");
   run("UPDATE {s}.jobs SET status = 'RUNNING', worker = 'old' WHERE id = 1");

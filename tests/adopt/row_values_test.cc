@@ -107,7 +107,7 @@ on_expire   = "worker = 'lost by ' || :holder, note = :reason"
   EXPECT_EQ(story(), "by bob, completed, 11");
 }
 
-TEST_P(RowValuesTest, AClaimHasNoCallerWhoCouldGiveMore) {
+TEST_P(RowValuesTest, AClaimTakesNoValues) {
   run(support::jobs_table);
   for (const auto* key : {"on_claim", "on_expire"}) {
     const auto answer = adoption().apply(with_schema("[{s}.jobs]\nshape = \"work\"\nclaimable = \"true\"\n" +

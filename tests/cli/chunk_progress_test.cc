@@ -71,7 +71,7 @@ TEST_P(ChunkProgress, AWatchOfASetThatEndsPartialIs1) {
   EXPECT_EQ(watch().finish(20s).exit_code, 1);
 }
 
-TEST_P(ChunkProgress, AWatchShowsWhoGoesOnFromWhichCursor) {
+TEST_P(ChunkProgress, AWatchShowsTheNextHolderAndItsCursor) {
   plan("orders", {"a"});
   const auto late = claimed("orders", {"--holder", "ana", "--ttl", "1h"});
   say("heartbeat", "orders", late, {"--cursor", "{\"page\":4}", "--rows", "40"});

@@ -50,7 +50,7 @@ TEST_P(ItemCommands, ListShowsTheSessionOfEachItem) {
   EXPECT_EQ(tool({"item", "ls", "--state", "lost"}).exit_code, 2);
 }
 
-TEST_P(ItemCommands, DoneIsTheOwnersWhileOneHasIt) {
+TEST_P(ItemCommands, OnlyTheOwnerMayFinishAClaimedItem) {
   opened("ann-1");
   const auto token = taken("SD-1", "ann-1");
   const auto refused = tool({"item", "done", "SD-1"});

@@ -282,7 +282,7 @@ TEST_P(JobCommands, ShowPrintsAllDetails) {
   EXPECT_EQ(tool({"job", "show", "x"}).exit_code, 2);
 }
 
-TEST_P(JobCommands, LsFiltersAndGoesOnFromWhereItStopped) {
+TEST_P(JobCommands, LsFiltersAndContinuesAtItsPage) {
   const auto first = added("mail", "x", {"--tag", "a"});
   const auto second = added("mail", "x", {"--delay", "1h"});
   added("other");
@@ -428,7 +428,7 @@ TEST_P(JobCommands, SearchPrintsWhatContainsTheTextAndHowFarItLooked) {
   EXPECT_EQ(json({"job", "ls", "--enqueued-before", "2000-01-01T00:00:00Z"}).at("items").as_array().size(), 0U);
 }
 
-TEST_P(JobCommands, LeaseLsListsWhatIsHeldByKindStateAndHolder) {
+TEST_P(JobCommands, LeaseLsFiltersByKindStateAndHolder) {
   added("mail");
   claimed("mail", {"--holder", "ann"});
   EXPECT_EQ(tool({"lock", "acquire", "deploy", "--holder", "ben", "--ttl", "1h"}).exit_code, 0);

@@ -67,7 +67,7 @@ TEST(Wire, NumbersAreWrittenAsPeopleWriteThem) {
             R"({"a":0.25,"b":7,"c":true,"d":"x"})");
 }
 
-TEST(Wire, Base64GoesThereAndBack) {
+TEST(Wire, Base64IsReversible) {
   const std::pair<std::string, std::string> cases[] = {{"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
                                                        {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xFB\xFF\xFE", "+//+"}};
   for (const auto& [bytes, text] : cases) {

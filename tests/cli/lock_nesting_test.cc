@@ -1,4 +1,4 @@
-// A command inside of `lock run` that asks for what it runs under: refused at once, not waited for.
+// A command inside `lock run` that requests the lock of its wrapper: refused at once, without a wait.
 #include "cli/tool.h"
 
 namespace leasehold::support {

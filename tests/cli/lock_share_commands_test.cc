@@ -47,7 +47,7 @@ TEST_P(LockShareCommands, SharesExcludeOnlyRequestsForTheWholeLock) {
   EXPECT_EQ(tool({"lock", "heartbeat", "report", "--token", ana}).exit_code, 76);
 }
 
-TEST_P(LockShareCommands, ShowListsAllWhoHaveAShare) {
+TEST_P(LockShareCommands, ShowListsAllHoldersOfShares) {
   acquired("gpu", {"--permits", "2/8", "--holder", "ana"});
   const auto token = acquired("gpu", {"--permits", "3/8", "--holder", "bob", "--ttl", "1h"});
   const auto shown = tool({"lock", "show", "gpu"});
@@ -137,7 +137,7 @@ TEST_P(LockShareCommands, RunHoldsSeveralLocksAndNamesThem) {
   EXPECT_EQ(json({"lock", "ls", "--held"}).at("items").as_array().size(), 0U);
 }
 
-TEST_P(LockShareCommands, AfterARevokeTheDelayKeepsItFromEverybodyAndSaysUntilWhen) {
+TEST_P(LockShareCommands, AfterARevokeTheDelayKeepsItClosedAndTheRefusalSaysUntilWhen) {
   acquired("deploy", {"--lock-delay", "1h", "--holder", "ana"});
   ASSERT_EQ(tool({"lock", "revoke", "deploy", "--reason", "test", "--yes"}).exit_code, 0);
   const auto refused = tool({"lock", "acquire", "deploy"});

@@ -101,7 +101,7 @@ TEST_P(QueueCommands, DrainWaitsUntilNothingWaitsOrRuns) {
   EXPECT_EQ(finished.err, "");
 }
 
-TEST_P(QueueCommands, PurgeWantsAYesAndSparesWhatRuns) {
+TEST_P(QueueCommands, PurgeNeedsYesAndSparesRunningJobs) {
   add("mail", 3);
   claim("mail");
   EXPECT_EQ(tool({"queue", "purge", "mail"}).exit_code, 2);

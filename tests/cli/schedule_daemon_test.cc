@@ -11,7 +11,7 @@ namespace {
 class ScheduleDaemon : public ScheduleToolTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleDaemon);
 
-TEST_P(ScheduleDaemon, OncePutsWhatIsDueIntoItsQueue) {
+TEST_P(ScheduleDaemon, OnceEnqueuesDueJobs) {
   set_schedule("digest", {"--every", "1h", "--enqueue", "mail", R"(["all"])"});
   const auto done = tool({"schedule", "daemon", "--once"});
   EXPECT_EQ(done.exit_code, 0) << done.err;

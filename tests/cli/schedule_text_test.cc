@@ -46,7 +46,7 @@ TEST(ScheduleText, AnUnknownValueIsADash) {
   EXPECT_EQ(shown_next(schedule), "-");
 }
 
-TEST(ScheduleText, ANoteSaysWhatThereIsToSay) {
+TEST(ScheduleText, ANoteShowsCountsErrorOrReason) {
   RunInfo run;
   run.outcome = RunOutcome::completed;
   run.counts = R"({"rows":3})";

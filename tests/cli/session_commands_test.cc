@@ -80,7 +80,7 @@ TEST_P(SessionCommands, TheEventOfItsOpeningHasTheLabel) {
   EXPECT_TRUE(events.at(1).at("detail").is_null());
 }
 
-TEST_P(SessionCommands, CloseReleasesWhatItHadWithTheReason) {
+TEST_P(SessionCommands, CloseReleasesItsItemsWithTheReason) {
   const auto token = opened("ann-1");
   taken("SD-1", "ann-1");
   taken("SD-2", "ann-1");

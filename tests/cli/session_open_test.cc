@@ -140,7 +140,7 @@ TEST_P(SessionOpen, OnceItsProcessIsGoneEveryCommandReportsIt) {
   EXPECT_TRUE(contains(refused.err, "is stale: it was silent too long, or its process is gone"));
 }
 
-TEST_P(SessionOpen, RefusesWhatIsNoMetadata) {
+TEST_P(SessionOpen, RefusesInvalidMetadata) {
   EXPECT_EQ(tool({"session", "open", "--meta", "{"}).exit_code, 2);
   EXPECT_EQ(tool({"session", "open", "--ttl", "soon"}).exit_code, 2);
 }

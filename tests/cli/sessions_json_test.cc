@@ -53,7 +53,7 @@ TEST(SessionsJson, ADeadSessionIsStaleAtOnceAndAClosedOneNever) {
   EXPECT_TRUE(boost::json::parse(model::to_json(session)).at("seconds_until_stale").is_null());
 }
 
-TEST(SessionsJson, ARefusalHasWhatAPersonAsksNext) {
+TEST(SessionsJson, ARefusalAnswersTheNextQuestion) {
   LeaseInfo owner;
   owner.kind = "item";
   owner.key = "SD-1";
@@ -79,7 +79,7 @@ TEST(SessionsJson, ARefusalHasWhatAPersonAsksNext) {
   EXPECT_FALSE(boost::json::parse(model::to_json(owner)).as_object().contains("label")) << "a lock has none";
 }
 
-TEST(SessionsJson, AnItemSaysWhoseItIs) {
+TEST(SessionsJson, AnItemShowsItsOwner) {
   ItemInfo item;
   item.key = "SD-1";
   item.metadata = "[1,\n2]";

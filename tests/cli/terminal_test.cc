@@ -61,7 +61,7 @@ TEST_F(Terminal, TablesLeaveOutColumnsInsteadOfWrapping) {
   }
 }
 
-TEST_F(Terminal, AWaitSaysWhatItWaitsForAndTakesThatAway) {
+TEST_F(Terminal, AWaitShowsItsReasonAndErasesIt) {
   const auto token = acquired("deploy", {"--holder", "ana", "--ttl", "10m"});
   auto shown = terminal(160);
   shown.type("clear; $L lock run deploy --wait 1m -- echo mine\n");

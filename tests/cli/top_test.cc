@@ -71,7 +71,7 @@ TEST_P(TopTest, ShowsSessionsWithTheirItems) {
   EXPECT_TRUE(terminal->shows("パーサー 🦀"));
 }
 
-TEST_P(TopTest, ShowsSchedulesAndWhoRunsThem) {
+TEST_P(TopTest, ShowsSchedulesAndTheirHolders) {
   ASSERT_EQ(tool({"schedule", "set", "refresh", "--every", "10m-15m", "--next", "now"}).exit_code, 0);
   const auto terminal = top_of(url());
   EXPECT_TRUE(terminal->shows("── 5 schedules  1 due ──"));

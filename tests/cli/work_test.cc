@@ -115,7 +115,7 @@ TEST_F(WorkCommand, AResultThatIsTooLongIsCut) {
   EXPECT_EQ(tool({"job", "result", id}).out.size(), 1024U * 1024U);
 }
 
-TEST_F(WorkCommand, EndsWhatACommandLeavesBehind) {
+TEST_F(WorkCommand, EndsProcessesThatACommandLeavesBehind) {
   added();
   const auto done = tool({"work", "q", "--once", "--", "sh", "-c", "sleep 60 > /dev/null 2>&1 & exit 0"});
   EXPECT_EQ(done.exit_code, 0) << done.err;

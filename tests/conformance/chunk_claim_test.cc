@@ -110,7 +110,7 @@ TEST_P(ChunkClaimTest, Promise08_FinishedOrUnknownChunksAreNotClaimed) {
   EXPECT_TRUE(fails(chunks().claim("nothing", {}), Errc::not_found));
 }
 
-TEST_P(ChunkClaimTest, Promise11_HeldSaysWhoFreesFirst) {
+TEST_P(ChunkClaimTest, Promise11_HeldNamesTheHolderThatFreesFirst) {
   plan(2);
   claim("ann", 60s);
   claim("bob", 30s);
@@ -126,7 +126,7 @@ TEST_P(ChunkClaimTest, Promise11_HeldSaysWhoFreesFirst) {
   EXPECT_EQ(by_key.error().retry_in, Duration(60s));
 }
 
-TEST_P(ChunkClaimTest, HeldAndBackingOffSaysWhicheverComesFirst) {
+TEST_P(ChunkClaimTest, HeldAndBackingOffReportsTheEarlierOne) {
   plan(2);
   claim("ann", 30s);
   ASSERT_TRUE(ok(fail(claim("bob"))));

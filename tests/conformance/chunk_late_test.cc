@@ -39,7 +39,7 @@ TEST_P(ChunkLateTest, Promise04_AfterATakeoverNothingOfTheFormerHolderCounts) {
   EXPECT_EQ(progress().rows, 30);
 }
 
-TEST_P(ChunkLateTest, Promise04_TheLossShowsWhoHasItNow) {
+TEST_P(ChunkLateTest, Promise04_TheLossShowsThePresentHolder) {
   plan(1);
   const auto late = claim("ann");
   advance(30s);
@@ -100,7 +100,7 @@ TEST_P(ChunkLateTest, Promise05_AHeartbeatNeverRevivesAndSavesNothingThen) {
   EXPECT_EQ(chunk("1").rows, 3);
 }
 
-TEST_P(ChunkLateTest, AHeartbeatSavesOnlyWhatItCarries) {
+TEST_P(ChunkLateTest, AHeartbeatSavesOnlyItsOwnValues) {
   plan(1);
   const auto held = claim("ann");
   ASSERT_TRUE(ok(save(held, {.cursor = "1", .rows = 10})));

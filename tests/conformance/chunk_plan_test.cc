@@ -15,7 +15,7 @@ class ChunkPlanTest : public ChunkStoreTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ChunkPlanTest);
 
-TEST_P(ChunkPlanTest, TheSamePlannerOnlyAddsWhatIsMissing) {
+TEST_P(ChunkPlanTest, TheSamePlannerOnlyAddsMissingChunks) {
   plan_as("1", {{"a", "1"}, {"b", "2"}});
   const auto outcome = plan_as("1", {{"b", "2"}, {"c", "3"}});
   EXPECT_EQ(outcome.added, 1);

@@ -76,7 +76,7 @@ TEST_P(ChunkRaceTest, EveryChunkIsLoadedOnceAndTheRowsAddUp) {
   EXPECT_EQ(progress().attempts, count);
 }
 
-TEST_P(ChunkRaceTest, PlannersWhoMeetMakeOneSet) {
+TEST_P(ChunkRaceTest, ConcurrentPlannersMakeOneSet) {
   std::atomic<int> created = 0;
   std::atomic<std::int64_t> added = 0;
   const auto planned = must(plan_range(1, 200, 10));

@@ -120,7 +120,7 @@ TEST_P(ChunkSetTest, ChunksAreListedInThePlansOrderByStateAndInPages) {
   EXPECT_TRUE(fails(chunks().progress("nothing"), Errc::not_found));
 }
 
-TEST_P(ChunkSetTest, AChunkShowsWhoHasIt) {
+TEST_P(ChunkSetTest, AChunkShowsItsHolder) {
   plan(1);
   claim("ann");
   const auto held = chunk("1");

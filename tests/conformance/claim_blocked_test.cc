@@ -56,7 +56,7 @@ TEST_P(ClaimBlockedTest, ByAConflictInBothDirectionsAndNoFurther) {
   EXPECT_TRUE(ok(release(rival)));
 }
 
-TEST_P(ClaimBlockedTest, NeverByOneselfNorByWhatIsDoneOrStale) {
+TEST_P(ClaimBlockedTest, NeverByItsOwnSessionNorByDoneOrStaleItems) {
   take("ann", "top");
   take("ann", "middle");
   take("ann", "leaf");

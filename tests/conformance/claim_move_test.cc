@@ -119,7 +119,7 @@ TEST_P(ClaimMoveTest, Promise13_ASwitchRepeatedGivesTheFirstAnswerAgain) {
   EXPECT_TRUE(fails(switch_to(from, "SD-2"), Errc::lost)) << "it happened, and is over";
 }
 
-TEST_P(ClaimMoveTest, AnOwnerHandsOverToWhoIsAlive) {
+TEST_P(ClaimMoveTest, AnOwnerHandsOverToALiveSession) {
   const auto from = take("ann", "SD-1");
   EXPECT_TRUE(fails(claims().transfer("SD-1", "nobody", from.token), Errc::unregistered));
   EXPECT_TRUE(lost(claims().transfer("SD-1", "bob", Token{1}), LostReason::superseded));
@@ -136,7 +136,7 @@ TEST_P(ClaimMoveTest, AnOwnerHandsOverToWhoIsAlive) {
   EXPECT_TRUE(ok(release(given)));
 }
 
-TEST_P(ClaimMoveTest, AnOperatorHandsOutWhatIsFreeHeldOrStale) {
+TEST_P(ClaimMoveTest, AnOperatorAssignsFreeHeldAndStaleItems) {
   EXPECT_EQ(must(claims().transfer("SD-1", "bob")).session, "bob");
   const auto from = take("ann", "SD-2");
   must(claims().transfer("SD-2", "bob", std::nullopt, "ann is ill"));

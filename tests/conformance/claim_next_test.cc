@@ -89,7 +89,7 @@ TEST_P(ClaimNextTest, RelativesOfOtherSessionsAreLeftAlone) {
   EXPECT_EQ(next(ann).key, "b") << "what ann has does not block ann";
 }
 
-TEST_P(ClaimNextTest, WhatIsLeftUnderAParentCanBeBlockedFromOutside) {
+TEST_P(ClaimNextTest, TheRestUnderAParentCanBeBlockedFromOutside) {
   backlog({"lexer", "work"});
   must(items().add("work.1", {.parent = "work", .depends_on = Words{"lexer"}}));
   const auto ann = join("ann");
@@ -173,7 +173,7 @@ TEST_P(ClaimNextTest, Promise13_ARepeatedRequestGetsTheSameItem) {
   EXPECT_EQ(state("b"), ItemState::open);
 }
 
-TEST_P(ClaimNextTest, WhatAnOperatorTookAwayDoesNotComeBack) {
+TEST_P(ClaimNextTest, ASessionDoesNotGetARevokedItemAgain) {
   backlog({"a"});
   const auto ann = join("ann");
   next(ann);
@@ -235,7 +235,7 @@ TEST_P(ClaimNextTest, Promise03_ManyAtOnceEachGetAnotherItemAndNoneIsRefusedWhil
   EXPECT_EQ(std::set<std::string>(taken.begin(), taken.end()).size(), taken.size()) << "an item was given twice";
 }
 
-TEST_P(ClaimNextTest, AWaitingSessionGetsWhatBecomesFree) {
+TEST_P(ClaimNextTest, AWaitingSessionGetsAnItemThatBecomesFree) {
   backlog({"SD-1"});
   const auto ann = join("ann");
   const auto bob = join("bob");

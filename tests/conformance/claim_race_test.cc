@@ -70,7 +70,7 @@ TEST_P(ClaimRaceTest, OfAThousandSessionsOneGetsTheItemAndTheOthersLearnWhich) {
   EXPECT_EQ(story("SD-1"), (Words{"added", "claimed"}));
 }
 
-TEST_P(ClaimRaceTest, OfManyWhoTakeOverFromTheDeadOneWins) {
+TEST_P(ClaimRaceTest, OfManyTakeoversFromADeadSessionOneWins) {
   backlog({"SD-1"});
   join("dead");
   take("dead", "SD-1");
@@ -192,7 +192,7 @@ TEST_P(ClaimRaceTest, AWaitingTakeWakesWhenTheOwnerGoesStale) {
   EXPECT_EQ(claim->previous_session, "ann");
 }
 
-TEST_P(ClaimRaceTest, AWaitingTakeWakesWhenWhatBlocksItIsGone) {
+TEST_P(ClaimRaceTest, AWaitingTakeWakesWhenItsObstacleIsGone) {
   must(items().add("parent"));
   must(items().add("child", {.parent = "parent"}));
   must(items().add("rival", {.conflicts = Words{"child"}}));

@@ -39,7 +39,7 @@ TEST_P(ClaimTakeTest, AFreeItemIsTaken) {
   EXPECT_EQ(host_of(last_event("SD-1").holder), "host-of-ann");
 }
 
-TEST_P(ClaimTakeTest, Promise11_HeldHasWhatAPersonAsksNext) {
+TEST_P(ClaimTakeTest, Promise11_HeldAnswersTheNextQuestion) {
   const auto ann = join("ann");
   advance(5s);
   take("ann", "SD-1");

@@ -36,7 +36,7 @@ class ElectionTest : public LockFamilyTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ElectionTest);
 
-TEST_P(ElectionTest, TheFirstWhoCampaignsLeads) {
+TEST_P(ElectionTest, TheFirstCandidateLeads) {
   EXPECT_TRUE(fails(election().leader(), Errc::not_found)) << "there was never a leader";
   const auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
@@ -104,7 +104,7 @@ TEST_P(ElectionTest, Promise05_ARevokedLeaderLearnsOfTheRevoke) {
   EXPECT_FALSE(ann->resign().ok()) << "there is nothing left to give back";
 }
 
-TEST_P(ElectionTest, Promise06_ALeaderWhoFallsSilentIsFollowedByTheNext) {
+TEST_P(ElectionTest, Promise06_ASilentLeaderIsFollowedByTheNext) {
   // Its process has died, so no heartbeat comes.
   const auto dead = take(locks(), "leader", {.ttl = 30s}, by("ann"));
   Candidate bob(*this, {}, by("bob"));

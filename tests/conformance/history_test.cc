@@ -45,7 +45,7 @@ TEST_P(HistoryTest, ALockIsShownFromGrantToGrant) {
   EXPECT_EQ(takeovers(grants), Words{}) << "after a release nothing is taken over";
 }
 
-TEST_P(HistoryTest, ATakeoverShowsFromWhomWhyAndAfterHowLong) {
+TEST_P(HistoryTest, ATakeoverShowsThePreviousHolderTheReasonAndTheDelay) {
   must(locks().acquire("deploy", {.ttl = 30s}, by("ann")));
   const auto began = now();
   advance(32s);

@@ -17,7 +17,7 @@ class ItemDoneTest : public SessionStoreTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ItemDoneTest);
 
-TEST_P(ItemDoneTest, ItsOwnerSaysSoAndTheClaimEndsWithIt) {
+TEST_P(ItemDoneTest, ItsOwnerFinishesItAndTheClaimEnds) {
   const auto claim = take("ann", "SD-1");
   take("ann", "SD-2");
   advance(1s);

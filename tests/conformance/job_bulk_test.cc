@@ -56,7 +56,7 @@ TEST_P(JobBulkTest, APreviewCountsAndChangesNothing) {
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(JobBulkTest, EachCallIsABatchAndNextGoesOn) {
+TEST_P(JobBulkTest, EachCallIsABatchAndNextContinues) {
   for (const auto action : {JobAction::cancel, JobAction::remove}) {
     add_many(jobs(), "q", 25);
     JobBulk bulk{.action = action, .filter = {.queue = "q", .state = JobState::available, .max = 10}};

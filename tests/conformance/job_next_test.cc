@@ -121,7 +121,7 @@ TEST_P(JobNextTest, TheVerdictCountsWhileItWaitsForTheNextJob) {
   EXPECT_EQ(ids_of(must(next->grant)), std::vector<JobId>{later});
 }
 
-TEST_P(JobNextTest, ManyWhoDoItAtOnceMissNothingAndShareNothing) {
+TEST_P(JobNextTest, ManyCallersAtOnceMissNothingAndShareNothing) {
   constexpr std::size_t count = 300;
   const auto ids = add_many(jobs(), "q", count);
   std::mutex mutex;

@@ -119,7 +119,7 @@ TEST_P(JobSelectTest, ASearchFindsTextInBytesThatAreNone) {
   EXPECT_EQ(found("needle"), Ids{id});
 }
 
-TEST_P(JobSelectTest, ASearchSaysHowFarItLooked) {
+TEST_P(JobSelectTest, ASearchReportsHowFarItHasRead) {
   add_many(jobs(), "q", 700);
   advance(1h);
   const auto needle = add(jobs(), "q", {.payload = "needle"});

@@ -37,7 +37,7 @@ TEST_P(LockDelayTest, AfterAnExpiryItStaysClosedUntilTheDelayIsOver) {
   EXPECT_EQ(news(), "deploy reclaimed bob from ann");
 }
 
-TEST_P(LockDelayTest, Promise11_TheRefusalShowsWhoHadItAndWhy) {
+TEST_P(LockDelayTest, Promise11_TheRefusalShowsTheLastHolderAndTheReason) {
   const auto ann = take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(12s);
   const auto refused = locks().acquire("deploy", {}, by("bob"));

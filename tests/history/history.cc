@@ -70,7 +70,7 @@ bool says_nothing(const std::string& word) {
 
 Answer answer_of(const Act& act) {
   if (act.word == "ok") return Answer::ok;
-  // Of a grant: it was given, and is over already.
+  // Of a grant: it was given, and has ended already.
   const bool was_granted = act.word == "lost" && act.grants();
   static const std::vector<std::string> telling = {"held", "reentry", "lost", "terminal", "not_found"};
   const bool refused = std::find(telling.begin(), telling.end(), act.word) != telling.end();

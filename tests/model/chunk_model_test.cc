@@ -32,7 +32,7 @@ class ChunkSequence {
     agree([&](auto& it) { return it.progress(set_name(act.set)); });
   }
 
-  /// Every chunk once more: whatever an act has done to others shows here.
+  /// Every chunk again: an act may have changed others, too.
   void look_at_everything() {
     for (int set = 0; set < 2; ++set) {
       for (int key = 0; key < key_count; ++key) agree([&](auto& it) { return it.show(set_name(set), key_name(key)); });

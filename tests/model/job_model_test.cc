@@ -30,7 +30,7 @@ class JobSequence {
     act_on_jobs(act) || act_on_leases(act) || act_on_queues(act);
   }
 
-  /// Every job and queue once more: whatever an act has done to others shows here.
+  /// Every job and queue again: an act may have changed others, too.
   void look_at_everything() {
     for (int job = 0; job < model_.jobs(); ++job) agree([&](auto& it) { return it.show(job); });
     for (int queue = 0; queue < 2; ++queue) agree([&](auto& it) { return it.show_queue(queue_name(queue)); });

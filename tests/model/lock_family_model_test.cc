@@ -35,7 +35,7 @@ class LockFamilySequence {
     }
   }
 
-  /// Everything once more: whatever an act has done to others shows here.
+  /// Everything again: an act may have changed others, too.
   void look_at_everything() {
     for (int i = 0; i < lock_count; ++i) {
       agree([&](auto& it) { return it.show(lock(i)); });

@@ -35,7 +35,7 @@ class ScheduleSequence {
     agree([&](auto& it) { return it.history(name(act.schedule)); });
   }
 
-  /// Everything once more: whatever an act has done to others shows here.
+  /// Everything again: an act may have changed others, too.
   void look_at_everything() {
     for (int i = 0; i <= schedule_count; ++i) {
       agree([&](auto& it) { return it.show(name(i)); });

@@ -37,7 +37,7 @@ class SessionSequence {
     agree([&](auto& it) { return it.show_item(item(act.other)); });
   }
 
-  /// Everything once more: whatever an act has done to others shows here.
+  /// Everything again: an act may have changed others, too.
   void look_at_everything() {
     for (int i = 0; i < session_count; ++i) agree([&](auto& it) { return it.show_session(session(i)); });
     for (int i = 0; i < item_count; ++i) {

@@ -25,7 +25,7 @@ struct LeaseRow {
 /// Those that have not ended.
 using OpenLeases = std::map<std::int64_t, LeaseRow>;
 
-/// The latest grant of a key ("lock a", "job 12"): its token, and the lease it was given under. Zero: nobody has it.
+/// The latest grant of a key ("lock a", "job 12"): its token, and the lease it was given under. Zero: it is free.
 struct Holding {
   std::int64_t token = 0;
   std::int64_t lease = 0;
