@@ -1,5 +1,5 @@
 // The user's own table, written in the user's own transactions under the fence: what leases are for. Each write of a
-// key has the number after the one before, so that a write by a holder who was not alone shows.
+// key has the number after the one before, so that the numbers show a write by a second holder.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Jobs that were enqueued together wait in bundles: how they are tied, who takes them whole, and that everybody who
-// asks for one of them finds it. Test stores tie from two jobs on, three to a bundle.
+// Jobs that were enqueued together wait in bundles: how they are tied, which claims take them whole, and that every act
+// on one of them finds it. Test stores tie from two jobs on, three to a bundle.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"
