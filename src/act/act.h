@@ -36,6 +36,7 @@ struct Act {
   std::string_view sql{};            ///< its SQL function; empty: SQL reads views, or has no such function
   bool idempotent = false;           ///< the same arguments again change nothing more
   bool waits = false;                ///< may wait, as `wait_seconds` says
+  bool local = false;                ///< about the caller's own process, so not for other machines
   std::span<const Errc> refusals{};  ///< besides those that every act may answer
   std::string_view example{};        ///< arguments, as JSON
 
@@ -56,6 +57,10 @@ Error unknown_act(std::string_view name);
 
 /// An act of scope `read` changes nothing.
 inline bool only_reads(const Act& act) { return act.scope == Scope::read || act.reads; }
+
+/// Whether it asks for something that another may have: claim, acquire, take, next. Over HTTP and MCP the daily refusal
+/// of such an act is an answer with `granted` false.
+bool asks(const Act& act);
 
 /// Whether the act may be refused with this code.
 bool may_answer(const Act& act, Errc code);

@@ -75,6 +75,8 @@ json::object entry_of(const Act& act, Types& types) {
           {"reads", only_reads(act)},
           {"idempotent", act.idempotent},
           {"waits", act.waits},
+          {"asks", asks(act)},
+          {"local", act.local},
           {"refusals", std::move(refusals)},
           {"arguments", types.reference_to(act.arguments())},
           {"answer", types.reference_to(act.answer())},

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <chrono>
 
@@ -27,6 +28,12 @@ const std::vector<Act>& all() {
 const Act* find(std::string_view name) {
   const auto found = std::find_if(all().begin(), all().end(), [&](const Act& act) { return act.name == name; });
   return found != all().end() ? &*found : nullptr;
+}
+
+bool asks(const Act& act) {
+  static constexpr std::array verbs = {"acquire", "acquire_all", "claim", "next", "switch", "take"};
+  const auto verb = act.name.substr(act.name.rfind('.') + 1);
+  return !only_reads(act) && std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
 }
 
 bool may_answer(const Act& act, Errc code) {

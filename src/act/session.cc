@@ -192,6 +192,7 @@ std::span<const Act> session_acts() {
           .help = "List the live sessions of the caller's own process, with the handles that prove them",
           .scope = Scope::work,
           .idempotent = true,
+          .local = true,
           .example = "{}",
       }),
       act<session_close>({

@@ -73,6 +73,7 @@ void add_named_commands(CLI::App& root, Context& context);
 void add_acts(CLI::App& parent, Context& context);
 void add_call(CLI::App& parent, Context& context);
 void add_mcp(CLI::App& parent, Context& context);
+void add_serve(CLI::App& parent, Context& context);
 void add_lock_acquire(CLI::App& parent, Context& context);
 void add_lock_heartbeat(CLI::App& parent, Context& context);
 void add_lock_release(CLI::App& parent, Context& context);

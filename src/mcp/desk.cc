@@ -34,7 +34,8 @@ Result<SessionHandle> Desk::session(std::string_view handle, std::string_view do
       return session_over(std::move(kept).error());
     return given;
   }
-  const auto grant = opened->sessions().open({.label = std::string(label)}, {.holder = agent_});
+  const auto ttl = ttl_without_keeper().value_or(defaults::session_ttl);
+  const auto grant = opened->sessions().open({.ttl = ttl, .label = std::string(label)}, {.holder = agent_});
   if (!grant) return grant.error();
   SessionHandle made{grant->key, grant->token};
   if (auto kept = keeper_.keep_session(*opened, made, {}, doing); !kept) return std::move(kept).error();

@@ -87,6 +87,7 @@ void Keeper::forget_lock(const std::string& session, const std::string& name) {
 }
 
 void Keeper::keep(const Key& key, Kept kept) {
+  if (!keeps_) return;
   kept.next = BootClock::now() + kept.ttl / 3;
   {
     const std::lock_guard lock(mutex_);

@@ -21,10 +21,13 @@ namespace leasehold::mcp {
 /// Threading: from any thread.
 class Keeper {
  public:
-  Keeper() = default;
+  /// Over HTTP it keeps nothing, since the agent's process cannot be seen: a session lives as long as its ttl.
+  explicit Keeper(bool keeps = true) : keeps_(keeps) {}
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
   ~Keeper();
+
+  [[nodiscard]] bool keeps() const { return keeps_; }
 
   /// A heartbeat now, then every third of the ttl. A call counts as progress, every half minute at most; `note`
   /// replaces the session's latest note. `lost`, `not_found`: the session is over.
@@ -66,6 +69,7 @@ class Keeper {
   void run();
   void beat(const Key& key, const Kept& kept);
 
+  const bool keeps_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, Kept> all_;

@@ -95,7 +95,7 @@ Result<AcquiredLock> lock_acquire(Desk& desk, const AcquireLock& given, const st
   const auto session = session_of(desk, given.session, "lock_acquire " + given.name);
   if (!session) return session.error();
   AcquireOptions options{.wait = given.wait};
-  if (given.ttl) options.ttl = *given.ttl;
+  if (const auto ttl = given.ttl ? given.ttl : desk.ttl_without_keeper()) options.ttl = *ttl;
   auto grant = store->locks().acquire(given.name, options, call_of(desk, *session, stop));
   if (!grant) return std::move(grant).error();
   if (!given.ttl) desk.keeper().keep_lock(*store, *session, *grant);

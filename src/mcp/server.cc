@@ -4,76 +4,17 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
-#include <condition_variable>
-#include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "base/json.h"
-#include "base/quiet_thread.h"
+#include "base/pool.h"
 #include "leasehold/limits.h"
 #include "mcp/lines.h"
 
 namespace leasehold::mcp {
 namespace {
-
-/// Runs calls on threads of its own: a few for all, and more while calls wait.
-class Pool {
- public:
-  explicit Pool(std::size_t max_threads) : max_threads_(max_threads) {}
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-  ~Pool() { finish(); }
-
-  /// Returns when every call has been run.
-  void finish() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    changed_.notify_all();
-    for (auto& thread : threads_) thread.join();
-    threads_.clear();
-  }
-
-  void run(std::function<void()> call) {
-    {
-      const std::lock_guard lock(mutex_);
-      calls_.push_back(std::move(call));
-      if (idle_ < calls_.size() && threads_.size() < max_threads_) {
-        threads_.push_back(start_quiet_thread([this] { work(); }));
-      }
-    }
-    changed_.notify_one();
-  }
-
- private:
-  void work() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      ++idle_;
-      changed_.wait(lock, [&] { return ending_ || !calls_.empty(); });
-      --idle_;
-      if (calls_.empty()) return;
-      const auto call = std::move(calls_.front());
-      calls_.pop_front();
-      lock.unlock();
-      call();
-      lock.lock();
-    }
-  }
-
-  const std::size_t max_threads_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> calls_;
-  std::vector<std::thread> threads_;
-  std::size_t idle_ = 0;
-  bool ending_ = false;
-};
 
 /// The request that a notification cancels, as its id was written; empty if it names none.
 std::string cancelled_id(const Message& notification) {

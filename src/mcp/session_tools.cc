@@ -196,8 +196,11 @@ Described describe(Type<SessionNow>) {
 Result<SessionNow> session_open(Desk& desk, const OpenSession& given, const std::stop_token& /*stop*/) {
   const auto store = desk.store();
   if (!store) return store.error();
-  const auto grant = store->sessions().open(
-      {.label = given.label, .codebase = given.codebase, .exclusive = given.exclusive}, {.holder = desk.agent()});
+  const auto grant = store->sessions().open({.ttl = desk.ttl_without_keeper().value_or(defaults::session_ttl),
+                                             .label = given.label,
+                                             .codebase = given.codebase,
+                                             .exclusive = given.exclusive},
+                                            {.holder = desk.agent()});
   if (!grant) return grant.error();
   const SessionHandle handle{grant->key, grant->token};
   if (auto kept = desk.keeper().keep_session(*store, handle, {}, given.label); !kept) return std::move(kept).error();

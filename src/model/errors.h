@@ -34,7 +34,7 @@ struct ErrcRow {
   Errc code = Errc::internal;
   const char* word = "";  ///< the same in C++, SQL, JSON and on the command line
   int exit_status = exit_code::failure;
-  int http_status = 500;
+  int http_status = 500;  ///< 4xx: your side, 503: nothing has happened, 504: it may have happened
   ErrcTraits traits{};
 };
 
@@ -56,9 +56,9 @@ inline constexpr std::array errc_table = {
     ErrcRow{Errc::blocked, "blocked", exit_code::held, 409, {.may_wait = true}},
     ErrcRow{Errc::unregistered, "unregistered", exit_code::lost, 409},
     ErrcRow{Errc::unavailable, "unavailable", exit_code::unreachable, 503, {.may_repeat = true, .store_trouble = true}},
-    ErrcRow{Errc::in_doubt, "in_doubt", exit_code::unreachable, 500, {.may_repeat = true, .store_trouble = true}},
-    ErrcRow{Errc::schema_missing, "schema_missing", exit_code::failure, 500, {.store_trouble = true}},
-    ErrcRow{Errc::schema_newer, "schema_newer", exit_code::failure, 500, {.store_trouble = true}},
+    ErrcRow{Errc::in_doubt, "in_doubt", exit_code::unreachable, 504, {.may_repeat = true, .store_trouble = true}},
+    ErrcRow{Errc::schema_missing, "schema_missing", exit_code::failure, 503, {.store_trouble = true}},
+    ErrcRow{Errc::schema_newer, "schema_newer", exit_code::failure, 503, {.store_trouble = true}},
     ErrcRow{Errc::unauthorized, "unauthorized", exit_code::failure, 401},
     ErrcRow{Errc::denied, "denied", exit_code::failure, 403, {.store_trouble = true}},
     ErrcRow{Errc::damaged, "damaged", exit_code::failure, 500, {.ends_lease = true, .store_trouble = true}},
@@ -80,6 +80,9 @@ constexpr bool may_wait(Errc code) { return row_of(code).traits.may_wait; }
 constexpr bool may_repeat(Errc code) { return row_of(code).traits.may_repeat; }
 constexpr bool ends_lease(Errc code) { return row_of(code).traits.ends_lease; }
 constexpr bool is_store_trouble(Errc code) { return row_of(code).traits.store_trouble; }
+
+/// The same error with the key of the arguments that it is about, behind the keys around it: "backoff.base_seconds".
+Error about_field(std::string_view name, Error error);
 
 /// Nothing for an unknown word.
 std::optional<Errc> errc_from(std::string_view word) noexcept;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/bounds.h"
 #include "model/describe.h"
+#include "model/errors.h"
 
 namespace leasehold::model {
 namespace {
@@ -120,7 +121,9 @@ Result<void> check_field(const Field& field, const Object& object, const std::st
 
 Result<void> check_fields_in(const Object& object, const std::string& around) {
   for (const auto& field : object.type.fields) {
-    if (auto checked = check_field(field, object, around); !checked) return checked;
+    if (auto checked = check_field(field, object, around); !checked) {
+      return field.kind == Kind::inlined ? checked : about_field(field.name, std::move(checked).error());
+    }
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "base/time_text.h"
+#include "model/errors.h"
 #include "model/json.h"
 
 namespace leasehold::model {
@@ -194,7 +195,7 @@ Result<void> check_required(const Described& type, const json::object& members) 
       return !member.value().is_null() && is_named(field, member.key());
     };
     if (std::none_of(members.begin(), members.end(), is_given))
-      return invalid(fmt::format("\"{}\" is missing", field.name));
+      return about_field(field.name, invalid(fmt::format("\"{}\" is missing", field.name)));
   }
   return {};
 }
@@ -220,9 +221,11 @@ Result<void> read_json(std::string_view object, const Target& into, Timestamp no
   for (const auto& [key, member] : *members) {
     if (member.is_null() || std::find(except.begin(), except.end(), key) != except.end()) continue;
     const auto [field, owner] = find_field(into, key);
-    if (field == nullptr) return unknown_key(into.type, key);
-    if (auto checked = check_rival(*field, *members); !checked) return checked;
-    if (auto read = read_member(*field, {key, member, object, now}, owner); !read) return read;
+    if (field == nullptr) return about_field(key, unknown_key(into.type, key));
+    if (auto checked = check_rival(*field, *members); !checked) return about_field(key, std::move(checked).error());
+    if (auto read = read_member(*field, {key, member, object, now}, owner); !read) {
+      return about_field(key, std::move(read).error());
+    }
   }
   return check_required(into.type, *members);
 }

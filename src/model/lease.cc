@@ -44,6 +44,7 @@ constexpr auto retry_after = [](const Error& error) -> std::optional<Duration> {
 };
 
 constexpr char pause_reason[] = "pause_reason";
+constexpr char field_detail[] = "field";
 constexpr char paused_at[] = "paused_at";
 constexpr char paused_for[] = "paused_for";
 template <typename T, const auto& name>
@@ -205,6 +206,7 @@ Described describe(Type<Error>) {
       field<[](const Error& error) { return to_string(error.code); }>("code"),
       hidden<&Error::code>(),
       field<&Error::message>("message").means("what, where and what to do; one line"),
+      field<detail_of<std::string, field_detail>>("field").means("the key of the arguments that is wrong").if_any(),
       field<&Error::lost_reason>("lost_reason").if_any(),
       field<&Error::held_by>("held_by").means("the lease in the way, or the latest one; it has no token").if_any(),
       field<&Error::retry_at>("retry_at").if_any(),

@@ -69,6 +69,18 @@ void stop_without_error() noexcept {
 
 const char* to_string(Errc code) noexcept { return row_of(code).word; }
 
+Error about_field(std::string_view name, Error error) {
+  for (auto& detail : error.detail) {
+    auto* inner = detail.name == "field" ? std::get_if<std::string>(&detail.value) : nullptr;
+    if (inner != nullptr) {
+      *inner = std::string(name) + "." + *inner;
+      return error;
+    }
+  }
+  error.detail.push_back({"field", std::string(name)});
+  return error;
+}
+
 std::optional<Errc> errc_from(std::string_view word) noexcept {
   for (const auto& row : errc_table) {
     if (word == row.word) return row.code;

@@ -1,5 +1,7 @@
 #include "serve/http.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -167,5 +169,48 @@ std::string_view reason_of(int status) {
     default: return status < 400 ? "OK" : "Internal Server Error";
   }
 }
+
+namespace {
+
+Refusal ambiguity_in(const Headers& headers, unsigned version) {
+  const auto lengths = headers.count("Content-Length");
+  const auto encodings = headers.count("Transfer-Encoding");
+  if (lengths > 1) return {400, "several Content-Length headers"};
+  if (headers.get("Content-Length").find_first_not_of("0123456789") != std::string_view::npos) {
+    return {400, "Content-Length is not a number"};
+  }
+  if (lengths + encodings > 1) return {400, "more than one of Content-Length and Transfer-Encoding"};
+  if (encodings == 1) {
+    if (version < 11) return {400, "Transfer-Encoding needs HTTP/1.1"};
+    if (!same_name(headers.get("Transfer-Encoding"), "chunked")) {
+      return {501, "the only known Transfer-Encoding is chunked"};
+    }
+  }
+  const auto hosts = headers.count("Host");
+  if (hosts > 1 || (hosts == 0 && version >= 11)) return {400, "one Host header is required"};
+  return {};
+}
+
+}  // namespace
+
+Refusal defect_of(const Request& head, unsigned version) {
+  if (version != 11 && version != 10) return {400, "only HTTP/1.1 and HTTP/1.0 are understood"};
+  if (const auto refusal = ambiguity_in(head.headers, version); refusal.status != 0) return refusal;
+  if (!head.path.starts_with('/')) return {400, "the target of a request is a path"};
+  const auto expects = head.headers.get("Expect");
+  if (!expects.empty() && !same_name(expects, "100-continue")) return {417, "an unknown Expect header"};
+  return {};
+}
+
+std::string head_text(const Response& response, std::string_view more) {
+  auto head = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
+  for (const auto& [name, value] : response.headers) {
+    // A value that a caller chose must not end its line.
+    if (value.find_first_of("\r\n") == std::string::npos) head += fmt::format("{}: {}\r\n", name, value);
+  }
+  return fmt::format("{}{}\r\n", head, more);
+}
+
+bool may_have_body(int status) { return status >= 200 && status != 204 && status != 304; }
 
 }  // namespace leasehold::serve

@@ -109,4 +109,32 @@ struct Response {
 /// "Not Found"
 std::string_view reason_of(int status);
 
+Response json_response(std::string body);
+/// A JSON object with one more member in front: ("granted":true).
+std::string with_member(std::string object, std::string_view member);
+
+// Refusals: problem+json (RFC 9457).
+//
+//   {"type":"urn:leasehold:problem:lost","title":"lost","status":409,"code":"lost","message":"...","request_id":"..."}
+
+/// A refusal of the server itself; `code` is a word of its own, such as "unknown_route".
+Response problem(const Request& request, int status, std::string_view code, std::string_view message);
+/// A refusal of the library, with the status of its code and, if it says when to try again, Retry-After.
+Response problem(const Request& request, const Error& error);
+/// What a caller may not do.
+inline Error denied(std::string message) { return {.code = Errc::denied, .message = std::move(message)}; }
+
+// Heads as HTTP/1.1 has them.
+
+struct Refusal {
+  int status = 0;  ///< 0: none
+  std::string_view why{};
+};
+/// What is wrong with a head; `version` is 11 for HTTP/1.1. Refuses heads in which two readers, such as a proxy and
+/// this server, could see different requests.
+Refusal defect_of(const Request& head, unsigned version);
+/// The status line and the headers; `more` is further lines.
+std::string head_text(const Response& response, std::string_view more);
+bool may_have_body(int status);
+
 }  // namespace leasehold::serve

@@ -10,13 +10,22 @@
 #include "cli/signals.h"
 #include "cli/store_trouble.h"
 #include "leasehold/limits.h"
+#include "serve/api.h"
 
 namespace leasehold::cli {
 
 // leasehold acts: list every operation.
 namespace {
 
-int show_acts(const Context& context) {
+struct ActsOptions {
+  bool openapi = false;
+};
+
+int show_acts(const Context& context, const ActsOptions& options) {
+  if (options.openapi) {
+    print_bytes(serve::openapi_text());
+    return exit_code::ok;
+  }
   if (context.json) {
     print_bytes(act::catalogue());
     return exit_code::ok;
@@ -31,7 +40,9 @@ void add_acts(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "acts", "List every operation that `call` and programs can use",
                   {"leasehold acts", "leasehold acts --json | jq '.acts[] | select(.name == \"job.claim\")'"});
-  set_action(*command, context, [&context] { return show_acts(context); });
+  auto options = std::make_shared<ActsOptions>();
+  command->add_flag("--openapi", options->openapi, "Print the description of the HTTP API instead: OpenAPI 3.1");
+  set_action(*command, context, [&context, options] { return show_acts(context, *options); });
 }
 
 // leasehold call: perform an act with JSON arguments.

@@ -59,7 +59,7 @@ constexpr Add token_commands[] = {add_token_create, add_token_ls, add_token_revo
 constexpr Add audit_command[] = {add_audit};
 constexpr Add retention_commands[] = {add_retention_show, add_retention_set};
 constexpr Add elect_command[] = {add_elect};
-constexpr Add work_and_look_commands[] = {add_work,    add_mcp,    add_top,     add_events,
+constexpr Add work_and_look_commands[] = {add_work,    add_serve,  add_mcp,     add_top,   add_events,
                                           add_history, add_status, add_metrics, add_doctor};
 constexpr Add other_commands[] = {add_init, add_hook, add_recover, add_prune,      add_sql, add_grant,
                                   add_acts, add_call, add_demo,    add_completion, add_man, add_help};

@@ -1,0 +1,319 @@
+#include "serve/connection.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <utility>
+
+namespace leasehold::serve {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+/// The request being read.
+struct Connection::Incoming {
+  http::request_parser<http::string_body> parser{};
+  Request request{};
+  bool has_body = false;
+  bool keep_alive = false;
+  bool chunks_allowed = true;  ///< of the response: not with HTTP/1.0
+};
+
+namespace {
+
+constexpr std::size_t read_bytes = std::size_t(64) << 10U;
+
+asio::redirect_error_t<asio::use_awaitable_t<>> into(error_code& error) {
+  return asio::redirect_error(asio::use_awaitable, error);
+}
+
+Refusal refusal_for(error_code error, bool timed_out) {
+  if (timed_out) return {408, "the request took too long"};
+  if (error == http::error::header_limit) return {431, "the head is too large"};
+  if (error == http::error::body_limit) return {413, "the body is too large"};
+  // Another end than that of a request: nothing can be answered.
+  if (error.category() != make_error_code(http::error::bad_method).category()) return {};
+  if (error == http::error::end_of_stream || error == http::error::partial_message) return {};
+  return {400, "this is not HTTP/1.1"};
+}
+
+void fill(Request& request, const http::request_header<>& head) {
+  request.method = std::string(head.method_string());
+  const std::string_view target(head.target().data(), head.target().size());
+  const auto question = std::min(target.find('?'), target.size());
+  request.path = std::string(target.substr(0, question));
+  request.query = std::string(target.substr(std::min(question + 1, target.size())));
+  for (const auto& field : head) request.headers.add(std::string_view(field.name_string()), std::string(field.value()));
+}
+
+}  // namespace
+
+Connection::Connection(Network& network, Socket socket, std::string peer, bool is_unix)
+    : network_(network),
+      socket_(std::move(socket)),
+      peer_(std::move(peer)),
+      is_unix_(is_unix),
+      buffer_(network.limits.head_bytes + read_bytes),
+      deadline_(network.io),
+      wake_(network.io) {
+  ++network_.count;
+}
+
+void Connection::start() {
+  asio::co_spawn(
+      network_.io, [self = shared_from_this()] { return self->run(); }, asio::detached);
+}
+
+asio::awaitable<void> Connection::run() {
+  try {
+    while (co_await serve_one() && !last_ && !network_.draining) give_back_memory();
+  } catch (const std::exception&) {
+    // Out of memory or threads: this connection ends, the others go on.
+  }
+  give_back_memory();
+  end();
+}
+
+void Connection::end() {
+  no_deadline();
+  error_code ignored;
+  socket_.shutdown(asio::socket_base::shutdown_both, ignored);
+  socket_.close(ignored);
+  network_.connections.erase(shared_from_this());
+  if (std::exchange(owed_, false) && --network_.owed == 0) network_.on_paid();
+}
+
+void Connection::drain() {
+  last_ = true;
+  if (phase_ == Phase::idle) return abort();
+  owed_ = true;
+  ++network_.owed;
+  if (stop_) stop_->request_stop();
+}
+
+void Connection::abort() {
+  last_ = true;
+  if (stop_) stop_->request_stop();
+  error_code ignored;
+  socket_.close(ignored);
+  wake_.cancel();
+}
+
+void Connection::set_deadline(Duration time) {
+  timed_out_ = false;
+  deadline_.expires_after(time);
+  deadline_.async_wait([weak = weak_from_this()](error_code error) {
+    const auto self = weak.lock();
+    if (!error && self && self->deadline_.expiry() <= asio::steady_timer::clock_type::now()) self->on_deadline();
+  });
+}
+
+void Connection::no_deadline() { deadline_.expires_at(asio::steady_timer::time_point::max()); }
+
+void Connection::on_deadline() {
+  if (phase_ == Phase::answering) {
+    if (stop_) stop_->request_stop();
+    return;
+  }
+  timed_out_ = true;
+  error_code ignored;
+  socket_.cancel(ignored);
+}
+
+void Connection::give_back_memory() { network_.body_memory -= std::exchange(memory_, 0); }
+
+asio::awaitable<bool> Connection::serve_one() {
+  Incoming incoming;
+  if (!co_await read_head(incoming)) co_return false;
+  auto admitted = network_.handler->admit(incoming.request);
+  if (auto* refused = std::get_if<Response>(&admitted)) {
+    // The body stays unread, so the next request cannot be found.
+    if (incoming.has_body) incoming.keep_alive = false;
+    co_return co_await send(incoming, std::move(*refused));
+  }
+  if (incoming.has_body && !co_await read_body(incoming, std::get<std::size_t>(admitted))) co_return false;
+  auto response = co_await answer_of(std::move(incoming.request));
+  co_return co_await send(incoming, std::move(response));
+}
+
+asio::awaitable<bool> Connection::read_head(Incoming& incoming) {
+  error_code error;
+  phase_ = Phase::idle;
+  if (buffer_.size() == 0) {
+    set_deadline(network_.limits.idle);
+    co_await socket_.async_wait(Socket::wait_read, into(error));
+    if (error) co_return false;
+  }
+  phase_ = Phase::reading;
+  set_deadline(network_.limits.head);
+  auto& parser = incoming.parser;
+  parser.header_limit(static_cast<std::uint32_t>(network_.limits.head_bytes));
+  // Known only when the path is.
+  parser.body_limit(boost::none);
+  co_await http::async_read_header(socket_, buffer_, parser, into(error));
+  no_deadline();
+  const auto& head = parser.get();
+  if (!error) fill(incoming.request, head);
+  const auto refusal = error ? refusal_for(error, timed_out_) : defect_of(incoming.request, head.version());
+  if (refusal.status != 0) {
+    co_await refuse(incoming, refusal.status, refusal.why);
+    co_return false;
+  }
+  if (error) co_return false;
+  incoming.request.peer = peer_;
+  incoming.request.is_unix = is_unix_;
+  incoming.has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
+  incoming.keep_alive = parser.keep_alive();
+  incoming.chunks_allowed = head.version() >= 11;
+  co_return true;
+}
+
+asio::awaitable<bool> Connection::read_body(Incoming& incoming, std::size_t most) {
+  auto& parser = incoming.parser;
+  const auto length = parser.content_length().value_or(most);
+  if (length > most) co_return co_await refuse(incoming, 413, fmt::format("the body has more than {} bytes", most));
+  if (network_.body_memory + length > network_.limits.body_memory) {
+    co_return co_await refuse(incoming, 503, "too many large requests at once");
+  }
+  memory_ = length;
+  network_.body_memory += length;
+  parser.body_limit(most);
+  if (!incoming.request.headers.get("Expect").empty() && !co_await write("HTTP/1.1 100 Continue\r\n\r\n")) {
+    co_return false;
+  }
+  phase_ = Phase::reading;
+  set_deadline(network_.limits.body);
+  error_code error;
+  co_await http::async_read(socket_, buffer_, parser, into(error));
+  no_deadline();
+  if (const auto refusal = error ? refusal_for(error, timed_out_) : Refusal{}; refusal.status != 0) {
+    co_return co_await refuse(incoming, refusal.status, refusal.why);
+  }
+  incoming.request.body = std::move(parser.get().body());
+  co_return !error;
+}
+
+/// Always false: what follows cannot be read as a request.
+asio::awaitable<bool> Connection::refuse(Incoming& incoming, int status, std::string_view why) {
+  incoming.keep_alive = false;
+  co_await send(incoming, network_.handler->refuse(status, why));
+  co_return false;
+}
+
+asio::awaitable<void> Connection::woken() {
+  wake_.expires_at(asio::steady_timer::time_point::max());
+  error_code ignored;
+  co_await wake_.async_wait(into(ignored));
+}
+
+asio::awaitable<Response> Connection::answer_of(Request request) {
+  phase_ = Phase::answering;
+  stop_.emplace();
+  if (network_.draining) stop_->request_stop();
+  request.gone = stop_->get_token();
+  std::optional<Response> response;
+  auto promise = std::make_shared<Promise>([self = shared_from_this(), &response](Response given) mutable {
+    asio::post(self->network_.io, [self, &response, given = std::move(given)]() mutable {
+      response = std::move(given);
+      self->wake_.cancel();
+    });
+  });
+  set_deadline(network_.limits.wait);
+  watch_client();
+  network_.handler->handle(std::move(request),
+                           [promise = std::move(promise)](Response given) { promise->keep(std::move(given)); });
+  while (!response) co_await woken();
+  no_deadline();
+  co_return std::move(*response);
+}
+
+void Connection::watch_client() {
+  socket_.async_wait(Socket::wait_read, [weak = weak_from_this()](error_code error) {
+    const auto self = weak.lock();
+    if (error || !self || !self->stop_) return;
+    char next = 0;
+    const auto got = ::recv(self->socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+    // More bytes are the next request. With them unread, the client's end cannot be seen.
+    if (got > 0 || (got < 0 && errno == EAGAIN)) return;
+    self->client_gone_ = true;
+    if (self->stop_) self->stop_->request_stop();
+    self->wake_.cancel();
+  });
+}
+
+asio::awaitable<bool> Connection::write(std::string bytes) {
+  phase_ = Phase::sending;
+  set_deadline(network_.limits.send);
+  error_code error;
+  co_await asio::async_write(socket_, asio::buffer(bytes), into(error));
+  no_deadline();
+  co_return !error;
+}
+
+asio::awaitable<bool> Connection::send(Incoming& incoming, Response response) {
+  stop_.reset();
+  error_code ignored;
+  socket_.cancel(ignored);
+  const bool stays = incoming.keep_alive && !last_ && !network_.draining && !client_gone_;
+  const bool chunked = response.stream && incoming.chunks_allowed;
+  std::string more = stays && (!response.stream || chunked) ? "" : "Connection: close\r\n";
+  if (chunked) {
+    more += "Transfer-Encoding: chunked\r\n";
+  } else if (!response.stream && may_have_body(response.status)) {
+    more += fmt::format("Content-Length: {}\r\n", response.body.size());
+  }
+  auto bytes = head_text(response, more);
+  const bool is_head = incoming.parser.get().method() == http::verb::head;
+  if (response.stream && !is_head) {
+    if (!co_await write(std::move(bytes))) {
+      response.stream->client_gone();
+      co_return false;
+    }
+    co_return co_await send_stream(std::move(response.stream), chunked) && stays&& chunked;
+  }
+  if (response.stream) response.stream->client_gone();
+  if (!is_head && may_have_body(response.status)) bytes += response.body;
+  const bool sent = co_await write(std::move(bytes));
+  co_return sent&& stays;
+}
+
+asio::awaitable<bool> Connection::send_stream(std::shared_ptr<Stream> stream, bool chunked) {
+  phase_ = Phase::answering;
+  stop_.emplace();
+  watch_client();
+  stream->attach([weak = weak_from_this(), &io = network_.io] {
+    asio::post(io, [weak] {
+      if (const auto self = weak.lock()) self->wake_.cancel();
+    });
+  });
+  bool alive = true;
+  while (alive && !client_gone_ && socket_.is_open()) {
+    auto bytes = stream->take();
+    if (bytes.empty()) {
+      if (stream->finished()) break;
+      co_await woken();
+      continue;
+    }
+    if (chunked) bytes = fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
+    alive = co_await write(std::move(bytes));
+    phase_ = Phase::answering;
+    stream->sent();
+  }
+  const bool ended = alive && !client_gone_ && stream->finished();
+  stream->client_gone();
+  if (ended && chunked) co_return co_await write("0\r\n\r\n");
+  co_return ended;
+}
+
+}  // namespace leasehold::serve

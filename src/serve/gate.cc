@@ -1,0 +1,92 @@
+#include "serve/gate.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "serve/http.h"
+#include "serve/listen.h"
+
+namespace leasehold::serve {
+namespace {
+
+constexpr std::string_view unix_peers = "unix";
+
+/// "http://127.0.0.1:7420" without its scheme; empty for other origins ("null").
+std::string_view authority_of(std::string_view origin) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (origin.starts_with(scheme)) return origin.substr(scheme.size());
+  }
+  return {};
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (auto& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
+
+/// An origin leaves out the port of its scheme; a Host may have it.
+std::string_view without_usual_port(std::string_view authority) {
+  for (const std::string_view port : {":80", ":443"}) {
+    if (authority.ends_with(port)) return authority.substr(0, authority.size() - port.size());
+  }
+  return authority;
+}
+
+/// The last address of a list: the one that the proxy itself has added.
+std::string_view last_of(std::string_view list) {
+  const auto comma = list.rfind(',');
+  return trimmed(comma == std::string_view::npos ? list : list.substr(comma + 1));
+}
+
+}  // namespace
+
+Gate::Gate(const GateOptions& options) : hosts_{"localhost"} {
+  for (const auto& host : options.hosts) hosts_.insert(host_of(host));
+  for (const auto& proxy : options.proxies) {
+    const auto address = address_from(proxy);
+    proxies_.insert(address.empty() ? proxy : address);
+  }
+}
+
+std::optional<Response> Gate::refusal_of(const Request& request) const {
+  const auto host = request.headers.get("Host");
+  const auto name = host_of(host);
+  // An address is no name: no page can rebind it.
+  if (name.empty() || (!hosts_.contains(name) && address_from(name).empty())) {
+    return problem(request, 421, "wrong_host",
+                   fmt::format("this server is not {}: start it with --host to give it this name", quoted(host)));
+  }
+  const auto origin = request.headers.get("Origin");
+  if (!origin.empty() && without_usual_port(lower_case(authority_of(origin))) != without_usual_port(lower_case(host))) {
+    return problem(request, 403, "foreign_origin", fmt::format("pages of {} may not call this server", quoted(origin)));
+  }
+  const auto site = request.headers.get("Sec-Fetch-Site");
+  if (site == "cross-site" && request.headers.get("Sec-Fetch-Mode") != "navigate") {
+    return problem(request, 403, "foreign_origin", "pages of other sites may not call this server");
+  }
+  return std::nullopt;
+}
+
+bool Gate::is_same_origin(const Request& request) {
+  // refusal_of() has compared it with the host.
+  if (!request.headers.get("Origin").empty()) return true;
+  return request.headers.get("Sec-Fetch-Site") == "same-origin";
+}
+
+bool Gate::trusts(const Request& request) const {
+  return proxies_.contains(request.is_unix ? unix_peers : std::string_view(request.peer));
+}
+
+void Gate::look_behind_proxy(Request& request) const {
+  if (!trusts(request)) return;
+  if (const auto client = address_from(last_of(request.headers.get("X-Forwarded-For"))); !client.empty()) {
+    request.peer = client;
+  }
+}
+
+bool Gate::is_https(const Request& request) const {
+  return trusts(request) && last_of(request.headers.get("X-Forwarded-Proto")) == "https";
+}
+
+}  // namespace leasehold::serve

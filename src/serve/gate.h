@@ -1,0 +1,42 @@
+// Which requests may come in: the names of this server, its own origin, the addresses of clients behind proxies.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "serve/http.h"
+
+namespace leasehold::serve {
+
+struct GateOptions {
+  std::vector<std::string> hosts{};    ///< further names of this server, such as that of a proxy
+  std::vector<std::string> proxies{};  ///< addresses whose X-Forwarded-For is believed; "unix" for Unix sockets
+};
+
+/// Threading: from any thread.
+class Gate {
+ public:
+  explicit Gate(const GateOptions& options);
+
+  /// The refusal of a request under a foreign name, which a page reaches by rebinding its own name to our address, or
+  /// from a page of another origin. Browsers send these headers truthfully.
+  [[nodiscard]] std::optional<Response> refusal_of(const Request& request) const;
+
+  /// Whether a browser says that a page of this server sent the request.
+  static bool is_same_origin(const Request& request);
+
+  /// Replaces the peer by the client that a trusted proxy names.
+  void look_behind_proxy(Request& request) const;
+  /// Whether the client's side of the connection is encrypted, as a trusted proxy says.
+  [[nodiscard]] bool is_https(const Request& request) const;
+
+ private:
+  [[nodiscard]] bool trusts(const Request& request) const;
+
+  std::set<std::string, std::less<>> hosts_;
+  std::set<std::string, std::less<>> proxies_;
+};
+
+}  // namespace leasehold::serve

@@ -1,0 +1,234 @@
+#include "serve/site.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/json_text.h"
+#include "base/text.h"
+#include "model/json.h"
+#include "observe/metrics.h"
+#include "serve/api.h"
+#include "serve/http.h"
+#include "serve/pages.h"
+
+namespace leasehold::serve {
+
+namespace {
+
+/// A client may choose the id, so that its logs and ours agree.
+std::string id_of(const Request& request) {
+  constexpr std::size_t longest = 64;
+  const auto given = request.headers.get("X-Request-Id");
+  const bool is_plain = std::all_of(given.begin(), given.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  });
+  return !given.empty() && given.size() <= longest && is_plain ? std::string(given) : random_hex();
+}
+
+bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
+
+std::string_view methods_of(const act::Act& act) { return act::only_reads(act) ? "GET, HEAD, POST" : "POST"; }
+
+bool is_among(std::string_view method, std::string_view methods) {
+  while (!methods.empty()) {
+    const auto comma = std::min(methods.find(", "), methods.size());
+    if (methods.substr(0, comma) == method) return true;
+    methods.remove_prefix(std::min(comma + 2, methods.size()));
+  }
+  return false;
+}
+
+Response wrong_method(const Request& request, std::string_view methods) {
+  auto response = problem(request, 405, "wrong_method", fmt::format("{} takes {}", request.path, methods));
+  response.headers.set("Allow", std::string(methods));
+  return response;
+}
+
+Response read_only_refusal(const Request& request) {
+  return problem(request, 403, "read_only", "this server only reads: it was started with --read-only");
+}
+
+}  // namespace
+
+std::optional<std::string> path_below(std::string_view base_path, std::string_view path) {
+  if (!path.starts_with(base_path)) return std::nullopt;
+  path.remove_prefix(base_path.size());
+  if (path.empty()) return "/";
+  if (path.front() != '/') return std::nullopt;
+  return std::string(path);
+}
+
+Site::Site(const Store& store, const SiteOptions& options)
+    : store_(store),
+      options_(options),
+      gate_(options.gate),
+      callers_(store, options.callers),
+      pump_(std::in_place, store) {}
+
+Site::~Site() { finish(); }
+
+void Site::finish() {
+  waits_.finish();
+  acts_.finish();
+  // It writes to streams, which wake the network thread's loop: that is still there.
+  pump_.reset();
+}
+
+const Site::Route* Site::route_at(std::string_view path) {
+  static constexpr std::string_view look = "GET, HEAD";
+  static constexpr auto routes = std::to_array<Route>({
+      {.path = "/healthz", .methods = look, .answer = &Site::healthz, .at_once = true},
+      {.path = "/readyz", .methods = look, .answer = &Site::readyz},
+      {.path = "/metrics", .methods = look, .answer = &Site::metrics},
+      {.path = "/metrics/store", .methods = look, .answer = &Site::store_metrics},
+      {.path = "/openapi.json", .methods = look, .answer = &Site::openapi, .at_once = true},
+      {.path = "/mcp", .methods = "POST", .max_body = bounds::mcp_line_bytes},  // as acts are performed
+      {.path = "/login", .methods = "GET, HEAD, POST", .max_body = 4096, .answer = &Site::log_in},
+      {.path = "/logout", .methods = "POST", .max_body = 4096, .answer = &Site::log_out},
+      {.path = "/api/v1/whoami", .methods = look, .answer = &Site::whoami},
+      {.path = "/api/v1/stream", .methods = look, .answer = &Site::stream},
+  });
+  const auto* found = std::find_if(routes.begin(), routes.end(), [&](const Route& one) { return one.path == path; });
+  return found != routes.end() ? found : nullptr;
+}
+
+std::optional<Response> Site::refusal_of(const Request& request) const {
+  if (auto refusal = gate_.refusal_of(request)) return refusal;
+  if (const auto* route = route_at(request.path)) {
+    if (!is_among(request.method, route->methods)) return wrong_method(request, route->methods);
+    const bool is_mcp = route->answer == nullptr;
+    if (is_mcp && options_.read_only) return read_only_refusal(request);
+    return std::nullopt;
+  }
+  const auto* act = act_at(request.path);
+  if (act == nullptr) {
+    if (request.path.starts_with("/api/")) return problem(request, 404, "unknown_route", no_act_at(request.path));
+    if (!reads(request.method)) return wrong_method(request, "GET, HEAD");
+    return std::nullopt;
+  }
+  if (!is_among(request.method, methods_of(*act))) return wrong_method(request, methods_of(*act));
+  if (options_.read_only && !act::only_reads(*act)) {
+    return read_only_refusal(request);
+  }
+  if (draining_) return problem(request, 503, "unavailable", "this server is about to end");
+  return std::nullopt;
+}
+
+std::variant<std::size_t, Response> Site::admit(const Request& head) {
+  auto request = head;
+  request.id = id_of(request);
+  const auto path = path_below(options_.base_path, head.path);
+  auto refusal = path ? std::nullopt : std::optional(problem(request, 404, "unknown_route", "this is another site"));
+  request.path = path.value_or("");
+  if (!refusal) refusal = refusal_of(request);
+  if (refusal) {
+    Visit visit{.request = std::move(request), .began = BootClock::now()};
+    refusal->headers.set("X-Request-Id", visit.request.id);
+    note(visit, *refusal);
+    return std::move(*refusal);
+  }
+  if (const auto* act = act_at(request.path)) return reads(request.method) ? 0 : max_body_of(*act);
+  const auto* route = route_at(request.path);
+  return route != nullptr ? route->max_body : 0;
+}
+
+Response Site::refuse(int status, std::string_view why) {
+  Request unknown;
+  unknown.id = random_hex();
+  auto response = problem(unknown, status, status == 413 || status == 431 ? "too_large" : "bad_request", why);
+  response.headers.set("X-Request-Id", unknown.id);
+  note(Visit{.request = std::move(unknown), .began = BootClock::now()}, response);
+  return response;
+}
+
+void Site::handle(Request request, std::function<void(Response)> answer) {
+  auto visit = std::make_shared<Visit>();
+  visit->began = BootClock::now();
+  visit->answer = std::move(answer);
+  visit->request = std::move(request);
+  auto& given = visit->request;
+  given.id = id_of(given);
+  given.base_path = options_.base_path;
+  given.path = path_below(options_.base_path, given.path).value_or("");
+  gate_.look_behind_proxy(given);
+  visit->route = route_at(given.path);
+  visit->act = visit->route == nullptr ? act_at(given.path) : nullptr;
+  run(std::move(visit));
+}
+
+void Site::run(std::shared_ptr<Visit> visit) {
+  const auto& request = visit->request;
+  if (visit->act != nullptr) {
+    const bool names_wait =
+        request.body.find("wait") != std::string::npos || request.query.find("wait") != std::string::npos;
+    return run_patiently(std::move(visit), visit->act->waits && names_wait);
+  }
+  const auto* route = visit->route;
+  if (route == nullptr) return finish(*visit, file_response(request));
+  if (route->answer == nullptr) return run_patiently(std::move(visit), mcp_may_wait(request));
+  if (route->at_once) return finish(*visit, (this->*route->answer)(*visit));
+  acts_.run([this, visit = std::move(visit)] { finish(*visit, (this->*visit->route->answer)(*visit)); });
+}
+
+void Site::run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait) {
+  std::function<void()> waiting = [this, visit] {
+    const observe::Present present(observe::process().waiting_acts);
+    perform(*visit, true);
+  };
+  if (asks_to_wait && waits_.run_at_once(waiting)) return;
+  // If every thread waits already, the answer comes at once: the caller repeats its question.
+  acts_.run([this, visit = std::move(visit), asks_to_wait] { perform(*visit, !asks_to_wait); });
+}
+
+void Site::perform(Visit& visit, bool may_wait) {
+  const auto& request = visit.request;
+  const auto caller = callers_.find(request);
+  if (!caller) return finish(visit, problem(request, caller.error()));
+  visit.caller = caller->name;
+  std::stop_source no_wait;
+  if (!may_wait) no_wait.request_stop();
+  const auto stop = may_wait ? request.gone : no_wait.get_token();
+  try {
+    finish(visit, visit.act != nullptr ? act(visit, *caller, stop) : mcp_response(request, store_, *caller, stop));
+  } catch (const std::exception& error) {
+    finish(visit, problem(request, {.code = Errc::internal, .message = error.what()}));
+  }
+}
+
+Response Site::act(const Visit& visit, const Caller& caller, const std::stop_token& stop) {
+  const auto& request = visit.request;
+  auto arguments = reads(request.method) ? arguments_in_query(*visit.act, request.query) : request.body;
+  if (!arguments) return problem(request, arguments.error());
+  const Performance performance{
+      .store = store_, .request = request, .caller = caller, .act = *visit.act, .stop = stop, .log = options_.log};
+  return performance.run(std::move(*arguments));
+}
+
+void Site::finish(Visit& visit, Response response) {
+  response.headers.set("X-Request-Id", visit.request.id);
+  response.headers.set("X-Content-Type-Options", "nosniff");
+  note(visit, response);
+  visit.answer(std::move(response));
+}
+
+void Site::note(const Visit& visit, const Response& response) const {
+  const auto took = BootClock::now() - visit.began;
+  observe::process().request(response.status, took);
+  if (options_.log == nullptr) return;
+  const auto level = response.status >= 500 ? observe::LogLevel::warning : observe::LogLevel::info;
+  if (!options_.log->writes(level)) return;
+  using observe::LogKey;
+  const observe::LogFields fields = {{LogKey::method, visit.request.method}, {LogKey::path, visit.request.path},
+                                     {LogKey::status, response.status},      {LogKey::took, took},
+                                     {LogKey::actor, visit.caller},          {LogKey::peer, visit.request.peer},
+                                     {LogKey::request_id, visit.request.id}};
+  level == observe::LogLevel::info ? options_.log->info("request", fields) : options_.log->warning("request", fields);
+}
+
+}  // namespace leasehold::serve

@@ -1,0 +1,114 @@
+// Everything that the server answers: finds the route of a request, runs it on a thread, and finishes the response.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "act/act.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "leasehold/store.h"
+#include "observe/log.h"
+#include "observe/metrics.h"
+#include "serve/callers.h"
+#include "serve/gate.h"
+#include "serve/pump.h"
+#include "serve/transport.h"
+
+namespace leasehold::serve {
+
+struct SiteOptions {
+  std::string base_path{};  ///< "" or "/lease"
+  bool read_only = false;
+  CallersOptions callers{};
+  GateOptions gate{};
+  observe::Log* log = nullptr;
+};
+
+/// Threading: admit() and handle() on the network thread, the rest from any thread.
+class Site : public Handler {
+ public:
+  Site(const Store& store, const SiteOptions& options);
+  ~Site() override;
+
+  std::variant<std::size_t, Response> admit(const Request& head) override;
+  void handle(Request request, std::function<void(Response)> answer) override;
+  Response refuse(int status, std::string_view why) override;
+
+  /// The path and query of a link that logs a browser in once, for a store without tokens.
+  Result<std::optional<std::string>> new_login_link();
+
+  /// From now on it is not ready, and performs no further acts.
+  void drain();
+  /// Returns when every call on its threads has ended.
+  void finish();
+
+ private:
+  struct Visit;
+  using Answer = Response (Site::*)(const Visit& visit);
+
+  /// What is at a path, apart from acts and files.
+  struct Route {
+    std::string_view path{};
+    std::string_view methods{};
+    std::size_t max_body = 0;
+    Answer answer = nullptr;  ///< null: see perform()
+    bool at_once = false;     ///< on the network thread
+  };
+
+  /// A request under way.
+  struct Visit {
+    Request request{};
+    std::function<void(Response)> answer{};
+    const act::Act* act = nullptr;
+    const Route* route = nullptr;
+    BootTime began{};
+    std::string caller{};  ///< its name, for the log
+    observe::Present present{observe::process().requests_now};
+  };
+
+  [[nodiscard]] static const Route* route_at(std::string_view path);
+  std::optional<Response> refusal_of(const Request& request) const;
+  void run(std::shared_ptr<Visit> visit);
+  /// Lets `perform` wait if the request asks for it and a thread is free.
+  void run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait);
+  void perform(Visit& visit, bool may_wait);
+  void finish(Visit& visit, Response response);
+  void note(const Visit& visit, const Response& response) const;
+
+  // On the network thread.
+  Response healthz(const Visit& visit);
+  Response openapi(const Visit& visit);
+  // On a thread of the pool.
+  Response readyz(const Visit& visit);
+  Response whoami(const Visit& visit);
+  Response metrics(const Visit& visit);
+  Response store_metrics(const Visit& visit);
+  Response stream(const Visit& visit);
+  Response log_in(const Visit& visit);
+  Response log_out(const Visit& visit);
+  Response act(const Visit& visit, const Caller& caller, const std::stop_token& stop);
+
+  /// The response for a caller that may look at the whole store.
+  template <typename Look>
+  Response for_reader(const Visit& visit, Look look);
+  [[nodiscard]] Response logged_in(const Request& request, std::string_view token, bool wants_page) const;
+
+  const Store store_;
+  const SiteOptions options_;
+  const Gate gate_;
+  Callers callers_;
+  std::optional<Pump> pump_;  ///< none after finish()
+  std::atomic<bool> draining_ = false;
+  Pool acts_{16};
+  Pool waits_{256};
+};
+
+/// The path without the base path; nothing if it lies elsewhere.
+std::optional<std::string> path_below(std::string_view base_path, std::string_view path);
+
+}  // namespace leasehold::serve
