@@ -52,6 +52,7 @@ cast=()
 
 clear_stage() {
   local pid
+  if [ -n "${serve-}" ]; then end_page; fi
   for pid in "${cast[@]}"; do kill -9 "$pid" 2> /dev/null || true; done
   if [ -n "${server-}" ]; then
     psql -X -q "$server" -c "DROP DATABASE IF EXISTS $database WITH (FORCE)"

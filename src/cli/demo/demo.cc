@@ -8,11 +8,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <random>
+#include <utility>
 
 #include "cli/demo/conductor.h"
 #include "cli/demo/crew.h"
 #include "cli/demo/ledger.h"
+#include "cli/demo/page.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 
@@ -63,9 +66,20 @@ Result<void> enqueue_jobs(const Store& store, int count) {
   return {};
 }
 
-Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file) {
+/// Shows the page before the first worker starts, so that nothing on it is missed.
+Result<void> open_page(const DemoOptions& options, const std::string& file, std::optional<DemoPage>& page) {
+  if (options.serve.empty()) return {};
+  auto opened = DemoPage::open(demo_url(file), options.serve);
+  if (!opened) return opened.error();
+  page.emplace(std::move(*opened));
+  say("watch the workers die: {}", page->link());
+  return {};
+}
+
+Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file, std::optional<DemoPage>& page) {
   auto store = Store::open(demo_url(file));
   if (!store) return store.error();
+  if (auto opened = open_page(options, file, page); !opened) return opened.error();
   auto ledger = Ledger::open(file);
   if (!ledger) return ledger.error();
   if (auto made = ledger->create(); !made) return made.error();
@@ -86,12 +100,18 @@ int demo(const Context& context, DemoOptions& options) {
     return report(context, {.code = Errc::unavailable, .message = "cannot create a temporary folder: set TMPDIR"});
   }
   const auto file = folder.path() + "/demo.db";
-  const auto verdict = perform(options, file);
+  std::optional<DemoPage> page;
+  const auto verdict = perform(options, file, page);
   if (!verdict) return report(context, verdict.error());
   if (context.json) {
     print_line(to_json(options, *verdict));
   } else {
     print_verdict(options, *verdict);
+  }
+  if (page && !interrupted) {
+    say("the page stays until you press Ctrl-C: {}", page->link());
+    page->wait_for(interrupted);
+    return verdict->passed ? exit_code::ok : exit_code::failure;
   }
   if (options.keep) say("kept: leasehold status --db sqlite:{}", file);
   if (interrupted) return 128 + interrupting_signal;
@@ -104,6 +124,7 @@ void add_demo(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "demo", "Kill and stop real workers, and check that every job is done exactly once",
                   {"leasehold demo", "leasehold demo --workers 20 --jobs 20000",
+                   "leasehold demo --serve        # watch the workers die in a browser",
                    "leasehold demo --no-fence     # what happens without the fence"});
   auto options = std::make_shared<DemoOptions>();
   add_number(*command, "--workers", options->workers, 2, 64, "Worker processes (default 6)");
@@ -111,6 +132,10 @@ void add_demo(CLI::App& parent, Context& context) {
   command->add_option("--seed", options->seed, "Seed of the random choices (default: a new one each time)")
       ->type_name("N");
   command->add_flag("!--no-fence", options->fenced, "Let late writes through; the verdict must find them");
+  command
+      ->add_flag("--serve{127.0.0.1:7420}", options->serve,
+                 "Serve the page of the demo's store, here or at --serve=ADDRESS, until Ctrl-C")
+      ->type_name("ADDRESS");
   command->add_flag("--keep", options->keep, "Keep the database file and print its path");
   command->callback([&context, options] { context.action = [&context, options] { return demo(context, *options); }; });
   add_demo_worker(parent, context);

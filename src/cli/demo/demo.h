@@ -4,6 +4,7 @@
 //   conductor          lets the workers run and chooses which one is killed or stopped, and when
 //   crew               the worker processes: start, listen, order, signal
 //   worker.cc          a worker process
+//   page               the server whose page shows it, if it is asked for
 //   ledger             the table they write to, the check of it afterwards, and the verdict
 #pragma once
 
@@ -31,6 +32,7 @@ struct DemoOptions {
   std::uint64_t seed = 0;  ///< of all random choices
   bool fenced = true;
   bool keep = false;
+  std::string serve{};  ///< the address of the page; empty: none
 };
 
 struct DemoWorkerOptions {
