@@ -86,7 +86,7 @@ enum class WaitReason {
   not_due,       ///< waits for its time, `until`
   recovering,    ///< its holder died: the next claim takes it over
   no_worker,     ///< no worker has asked for its queue within defaults::worker_seen
-  turn,          ///< other jobs are before it
+  turn,          ///< it waits for its turn
 };
 LEASEHOLD_EXPORT const char* to_string(WaitReason reason) noexcept;
 

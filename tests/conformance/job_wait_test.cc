@@ -45,7 +45,7 @@ TEST_P(JobWaitTest, AtTheLimitItNamesTheJobThatFreesAPlace) {
   EXPECT_EQ(wait.job_id, ids[0]);
   EXPECT_EQ(wait.until, must(jobs().show(ids[0])).held_until);
   ASSERT_TRUE(ok(jobs().complete(running.id, running.token)));
-  EXPECT_EQ(why(ids[1]), "turn: other jobs are before it");
+  EXPECT_EQ(why(ids[1]), "turn: it waits for its turn");
 }
 
 TEST_P(JobWaitTest, ASpentRateSaysUntilWhen) {
@@ -108,7 +108,7 @@ TEST_P(JobWaitTest, WithoutAClaimForFiveMinutesItHasNoWorker) {
   EXPECT_EQ(wait_of(id).reason, WaitReason::no_worker);
   const auto first = claim_one(jobs(), "mail", "ann");
   const auto second = add(jobs(), "mail");
-  EXPECT_EQ(why(second), "turn: other jobs are before it");
+  EXPECT_EQ(why(second), "turn: it waits for its turn");
   advance(5min + 1s);
   EXPECT_EQ(wait_of(second).reason, WaitReason::no_worker);
   EXPECT_EQ(must(queues().show("mail")).wait->reason, WaitReason::no_worker);

@@ -125,7 +125,7 @@ coalesce(
                                    || q.max_per_group || ' running)' || {runner})
      FROM leasehold_queue AS q CROSS JOIN {runners} AND q.name = j.queue AND h.job_group = j.job_group AND q.max_per_group
      <= (SELECT count(*) FROM {runners} AND h.job_group = j.job_group) ORDER BY o.expires_at, h.job_id LIMIT 1),
-  CASE WHEN {is_worked} THEN json_array('turn', 'other jobs are before it', NULL, NULL) ELSE {no_worker} END)
+  CASE WHEN {is_worked} THEN json_array('turn', 'it waits for its turn', NULL, NULL) ELSE {no_worker} END)
 
 -- fragment no_worker
 json_array('no_worker', 'no worker has asked for ' || j.queue || ' in the last {defaults.worker_seen as text}', NULL, NULL)

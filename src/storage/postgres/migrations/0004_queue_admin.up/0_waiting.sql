@@ -125,7 +125,7 @@ BEGIN
       message := format('its holder %s died: the next claim takes it over', p_holder);
     ELSIF reason IS NULL THEN
       reason := 'turn';
-      message := 'other jobs are before it';
+      message := 'it waits for its turn';
     END IF;
   END IF;
 END $$;
