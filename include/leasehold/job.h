@@ -200,12 +200,6 @@ struct NextJob {
   Result<JobGrant> grant;
 };
 
-/// What the holder of a worker's lease works on, for Queues::workers().
-struct Listening {
-  std::vector<std::string> queues{};
-  int concurrency = 1;  ///< jobs that run at once
-};
-
 /// Wakes its waiter when one of several queues may have a new job. A hint: it can come late or for nothing, so look now
 /// and then without it, too. Only one thread may use it, except for wake().
 class LEASEHOLD_EXPORT JobWatch {

@@ -216,4 +216,10 @@ struct JobError {
   std::string error;
 };
 
+/// What the holder of a worker's lease works on, for Queues::workers().
+struct Listening {
+  std::vector<std::string> queues{};
+  int concurrency = 1;  ///< jobs that run at once
+};
+
 }  // namespace leasehold
