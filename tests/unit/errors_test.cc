@@ -74,7 +74,7 @@ TEST(Errors, TheToolEndsAsTheManualSays) {
                                     Errc::race, Errc::blocked}));
   EXPECT_EQ(ending_with(76), Codes({Errc::lost, Errc::unregistered}));
   EXPECT_EQ(ending_with(1), Codes({Errc::reentry, Errc::mismatch, Errc::schema_missing, Errc::schema_newer,
-                                   Errc::denied, Errc::damaged, Errc::internal}));
+                                   Errc::unauthorized, Errc::denied, Errc::damaged, Errc::internal}));
 }
 
 TEST(Errors, NoErrorIsASuccessOverHttp) {
