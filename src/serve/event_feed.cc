@@ -12,6 +12,9 @@ namespace {
 constexpr int page_size = 200;
 /// How long the shared flow, and then the backlogs of all clients together, may keep the others waiting.
 constexpr Duration max_shared_turn = std::chrono::milliseconds(200);
+/// How much the shared flow writes in one turn: a client that reads between two turns must not look slow
+/// (Listener::max_waiting) because many events came at once.
+constexpr std::size_t max_shared_bytes = std::size_t{256} << 10;
 constexpr Duration max_backlog_turn = std::chrono::milliseconds(50);
 
 std::string frames_of(std::vector<Event>& events) {
@@ -54,16 +57,18 @@ Result<bool> EventFeed::turn(std::list<Listener>& listeners, BootTime now) {
 Result<bool> EventFeed::read_shared(std::list<Listener>& listeners, BootTime now) {
   const auto began = BootClock::now();
   bool news = false;
+  std::size_t written = 0;
   do {
     auto page = shared_->next();
     if (!page) return std::move(page).error();
     news = news || !page->empty();
     unfinished_ = is_full(*page);
     const auto frames = frames_of(*page);
+    written += frames.size();
     for (auto& listener : listeners) {
       if (listener.shares_events()) listener.write_events(frames, shared_->mark(), now);
     }
-  } while (unfinished_ && BootClock::now() - began < max_shared_turn);
+  } while (unfinished_ && written < max_shared_bytes && BootClock::now() - began < max_shared_turn);
   return news;
 }
 
