@@ -17,7 +17,7 @@ namespace leasehold {
 /// Store it beside what you write, and refuse a smaller one.
 struct Token {
   std::int64_t value = 0;
-  friend auto operator<=>(const Token&, const Token&) = default;
+  friend auto operator<=>(const Token&, const Token&) = default;  // NOLINT(modernize-use-nullptr): the 0 of <=>
 };
 /// Writes the number.
 LEASEHOLD_EXPORT std::ostream& operator<<(std::ostream& out, const Token& token);

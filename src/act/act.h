@@ -143,6 +143,7 @@ std::span<const Act> schedule_acts();
 std::span<const Act> schedule_look_acts();
 std::span<const Act> rate_acts();
 std::span<const Act> row_acts();
+std::span<const Act> lease_acts();
 std::span<const Act> store_acts();
 std::span<const Act> access_acts();
 

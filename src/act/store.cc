@@ -72,7 +72,7 @@ Result<Pruned> store_prune(const Store& store, const Prune& given, const Call& /
 
 }  // namespace
 
-std::span<const Act> store_acts() {
+std::span<const Act> lease_acts() {
   static constexpr Act acts[] = {
       act<lease_list>({
           .name = "lease.list",
@@ -92,6 +92,12 @@ std::span<const Act> store_acts() {
           .idempotent = true,
           .example = R"({"key":"deploy","max":20})",
       }),
+  };
+  return acts;
+}
+
+std::span<const Act> store_acts() {
+  static constexpr Act acts[] = {
       act<store_status>({
           .name = "store.status",
           .help = "Count what is in the store",

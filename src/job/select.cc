@@ -103,7 +103,7 @@ namespace {
 class Search {
  public:
   Search(lease::StoreCall call, std::string_view text, const JobFilter& filter, Range range)
-      : call_(std::move(call)), text_(text), filter_(filter), states_(states_of(filter)), range_(range) {}
+      : call_(call), text_(text), filter_(filter), states_(states_of(filter)), range_(range) {}
 
   Result<JobsFound> run() {
     const auto until = BootClock::now() + bounds::max_search_time;
@@ -184,7 +184,7 @@ Result<JobsFound> Jobs::search(std::string_view text, const JobFilter& filter) c
   auto call = impl_->new_call();
   const auto range = job::range_of(call, filter);
   if (!range) return range.error();
-  return job::Search(std::move(call), text, filter, *range).run();
+  return job::Search(call, text, filter, *range).run();
 }
 
 // Acts on many jobs.
@@ -273,7 +273,7 @@ Result<std::int64_t> retry_all(lease::StoreCall& call, const std::vector<JobId>&
   std::int64_t total = 0;
   for (;;) {
     const auto changed = ask_changed(call, sql::JobRetryMany{.job_ids = ids, .states = states});
-    if (!changed) return changed;
+    if (!changed) return changed.error();
     total += *changed;
     if (*changed == 0 || total >= std::ssize(ids)) return total;
   }

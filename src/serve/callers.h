@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -30,7 +31,7 @@ struct CallersOptions {
 /// Threading: from any thread.
 class Callers {
  public:
-  Callers(const Store& store, CallersOptions options) : store_(store), options_(std::move(options)) {}
+  Callers(Store store, CallersOptions options) : store_(std::move(store)), options_(std::move(options)) {}
 
   /// `unauthorized` without a valid token. Asks the store at most once a second for the same token.
   Result<Caller> find(const Request& request);

@@ -126,7 +126,7 @@ std::string host_of(std::string_view authority) {
   if (!parts || (!parts->port.empty() && !port_from(parts->port))) return "";
   std::string host(parts->host);
   for (auto& c : host) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  if (const auto address = address_from(host); !address.empty()) return address;
+  if (auto address = address_from(host); !address.empty()) return address;
   return host;
 }
 

@@ -138,7 +138,7 @@ class Document {
 
   /// The answer of an act that asks, granted.
   std::string granted_schema(const std::string& answer) {
-    const auto name = answer + "Granted";
+    auto name = answer + "Granted";
     if (schemas_.contains(name)) return name;
     auto schema = schemas_.at(answer).as_object();
     schema.at("properties").as_object()["granted"] = granted(true);

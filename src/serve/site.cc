@@ -167,11 +167,15 @@ void Site::run(std::shared_ptr<Visit> visit) {
   if (visit->act != nullptr) {
     const bool names_wait =
         request.body.find("wait") != std::string::npos || request.query.find("wait") != std::string::npos;
-    return run_patiently(std::move(visit), visit->act->waits && names_wait);
+    const bool asks_to_wait = visit->act->waits && names_wait;
+    return run_patiently(std::move(visit), asks_to_wait);
   }
   const auto* route = visit->route;
   if (route == nullptr) return finish(*visit, file_response(request));
-  if (route->answer == nullptr) return run_patiently(std::move(visit), mcp_may_wait(request));
+  if (route->answer == nullptr) {
+    const bool may_wait = mcp_may_wait(request);
+    return run_patiently(std::move(visit), may_wait);
+  }
   if (route->at_once) return finish(*visit, (this->*route->answer)(*visit));
   acts_.run([this, visit = std::move(visit)] { finish(*visit, (this->*visit->route->answer)(*visit)); });
 }

@@ -34,7 +34,7 @@ class Topics {
 };
 
 /// Words with commas between them. `invalid_argument` for another word.
-Result<Topics> parse_topics(std::string_view words);
+Result<Topics> parse_topics(std::string_view text);
 
 /// ["leases","events"]
 std::string json_of(const Topics& topics);

@@ -163,7 +163,8 @@ inline const act::Act* act_of(const std::vector<std::string>& words) {
   const auto& group = words.at(0);
   for (const auto& [command, name] :
        {std::pair("events", "event.list"), std::pair("status", "store.status"), std::pair("doctor", "store.doctor"),
-        std::pair("recover", "store.recover"), std::pair("prune", "store.prune")}) {
+        std::pair("recover", "store.recover"), std::pair("prune", "store.prune"), std::pair("metrics", "store.metrics"),
+        std::pair("history", "lease.history"), std::pair("audit", "audit.list")}) {
     if (group == command) return act::find(name);
   }
   if (words.size() < 2) return nullptr;
@@ -174,6 +175,7 @@ inline const act::Act* act_of(const std::vector<std::string>& words) {
     return act::find("chunk.sets");
   }
   if (group == "job" && verb == "add") return act::find("job.enqueue");
+  if (group == "job" && has("--all")) return act::find("job.bulk");
   if (group == "retention") return act::find(verb == "set" ? "store.set_retention" : "store.retention");
   return act::find(group + "." + (verb == "ls" ? "list" : verb == "rm" ? "remove" : verb));
 }

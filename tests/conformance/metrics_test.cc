@@ -381,6 +381,26 @@ TEST_P(MetricsOpenTransactionTest, AVerdictInAnOpenTransactionIsCountedOnceAfter
   EXPECT_EQ(totals()["finished mail completed"], 1);
 }
 
+TEST_P(MetricsOpenTransactionTest, OneStepCountsAllThoughOthersUsedManyTransactionNumbers) {
+  const auto roll = "SELECT has_more FROM " + here("counters_roll(true)");
+  EXPECT_EQ(slow_.scalar(roll), "f");
+  slow_.run("DO $$ BEGIN FOR i IN 1..31000 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END $$");
+  take(locks(), "deploy", {}, by("ann"));
+  EXPECT_EQ(slow_.scalar(roll), "f");
+  EXPECT_EQ(totals()["grants lock"], 1);
+}
+
+TEST_P(MetricsOpenTransactionTest, AStepEndsAfterTheTransactionThatFillsIt) {
+  slow_.run("INSERT INTO " + here("event") +
+            " (at, kind, key, what, token, holder, host) SELECT now(), 'lock', 'many', "
+            "'acquired', i, 'bob', '' FROM generate_series(1, 30001) AS i");
+  take(locks(), "deploy", {}, by("ann"));
+  const auto roll = "SELECT has_more FROM " + here("counters_roll(true)");
+  EXPECT_EQ(slow_.scalar(roll), "t");
+  EXPECT_EQ(slow_.scalar(roll), "f");
+  EXPECT_EQ(totals()["grants lock"], 30002);
+}
+
 TEST_P(MetricsOpenTransactionTest, PruningLeavesWhatATransactionCommitsBesideIt) {
   slow_.run("BEGIN");
   slow_.run("SELECT " + here("lock_acquire('slow', 'alice')"));

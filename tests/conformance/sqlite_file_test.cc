@@ -225,7 +225,7 @@ TEST_F(SqliteFileTest, DoctorFindsNoDamageWhileJobsWait) {
 bool mount_small_disk(const std::string& folder) {
   const int namespaces = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
   return ::unshare(namespaces) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("none", folder.c_str(), "tmpfs", 0, "size=1m") == 0;
+         ::mount("none", folder.c_str(), "tmpfs", 0, "size=2m") == 0;
 }
 
 LEASEHOLD_ROLE(fills_a_small_disk) {

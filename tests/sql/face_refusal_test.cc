@@ -60,6 +60,7 @@ class FaceRefusalTest : public SqlTest {
             {"job_retry", {"1", "running"}},
             {"job_remove", {"1", "running"}},
             {"rate_take", {"'api', wait => '0'", "rate_limited"}},
+            {"token_set", {"'none', revoke => true", "not_found"}},
             {"chunk_claim", {"'orders', holder => 'bob'", "held"}},
             {"chunk_claim", {"'orders', key => 'a', holder => 'bob'", "held"}},
             {"chunk_heartbeat", {"'orders', 'a', 1", "lost"}},

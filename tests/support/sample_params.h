@@ -49,8 +49,15 @@ inline storage::Param sample_of(const storage::Field& field) {
   if (field.name == "jitter") return std::int64_t{0};
   if (field.name == "on_batch_end") return std::string_view("another batch");
   if (field.name == "to_item") return std::string_view("another sample");
-  if (field.name == "seen" || field.name == "until") return std::string_view("1:1:");  // snapshots
+  // Snapshots; a moment may have that name, too.
+  if ((field.name == "seen" || field.name == "until") && field.type == storage::Type::text) {
+    return std::string_view("1:1:");
+  }
   if (field.name == "specs") return storage::StringList(one_json);
+  if (field.name == "only") return std::string_view(R"(["*"])");
+  if (field.name == "hash") {
+    return std::string_view("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+  }
   if (field.name == "depends_on" && field.type == storage::Type::integers) return storage::IntegerList();
   return sample_of(field.type);
 }

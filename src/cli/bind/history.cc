@@ -79,7 +79,7 @@ void add_history(CLI::App& parent, Context& context) {
       {"leasehold history deploy", "leasehold history --kind job --max 20",
        "leasehold history --json | jq '.items[] | select(.taken_from) | {key, cause, gap_seconds}'"});
   auto options = std::make_shared<HistoryOptions>();
-  command->add_option("key", options->filter.key, "Only grants of this key: a name, an id, SET/KEY of a chunk")
+  command->add_option("KEY", options->filter.key, "Only grants of this key: a name, an id, SET/KEY of a chunk")
       ->check(not_empty);
   add_choice(*command, "--kind", options->filter.kind, {"lock", "job", "chunk", "session", "item", "schedule"},
              "Only grants of this kind");

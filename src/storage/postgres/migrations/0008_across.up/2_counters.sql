@@ -62,15 +62,22 @@ LANGUAGE sql STABLE AS $$
       OR p_transaction > greatest(txid_snapshot_xmax(txid_current_snapshot()), txid_current())
 $$;
 
--- What transactions show now, without the caller's own: that may still write. At most 30,000 transactions behind the
--- mark, so that one call takes no longer than that; `has_more`: there are more.
+-- What transactions show now, without the caller's own: that may still write. At most about 30,000 events and as many
+-- verdicts behind the mark, so that one call takes no longer than that; `has_more`: there are more. The bound is in rows
+-- because transactions have the numbers of the whole server: other databases use most of them.
 CREATE FUNCTION leasehold_internal.counter_horizon(p_seen pg_snapshot, OUT until pg_snapshot, OUT has_more boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
-  shown pg_snapshot := pg_current_snapshot();
-  most  numeric := pg_snapshot_xmax(p_seen)::text::numeric + 30000;
-  cut   numeric := least(pg_snapshot_xmax(shown)::text::numeric, most);
-  busy  numeric[] := ARRAY(
+  shown   pg_snapshot := pg_current_snapshot();
+  event   numeric := (SELECT e.transaction_id::text::numeric FROM leasehold_internal.event AS e
+                       WHERE e.transaction_id >= pg_snapshot_xmax(p_seen)
+                       ORDER BY e.transaction_id LIMIT 1 OFFSET 30000);
+  verdict numeric := (SELECT s.transaction_id::numeric FROM leasehold_internal.settled AS s
+                       WHERE s.transaction_id >= pg_snapshot_xmax(p_seen)::text::bigint
+                       ORDER BY s.transaction_id LIMIT 1 OFFSET 30000);
+  -- After the whole transaction of such a row: it may be the only one.
+  cut     numeric := least(pg_snapshot_xmax(shown)::text::numeric, event + 1, verdict + 1);
+  busy    numeric[] := ARRAY(
     SELECT x FROM (SELECT pg_snapshot_xip(shown)::text::numeric UNION SELECT pg_current_xact_id()::text::numeric) AS o(x)
      WHERE x < cut ORDER BY x);
 BEGIN
