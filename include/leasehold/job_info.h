@@ -154,7 +154,7 @@ struct BatchInfo {
   Timestamp store_now{};
 };
 
-/// What is not set matches every job.
+/// Fields that are not set match every job.
 struct JobFilter {
   std::string queue{};
   std::optional<JobState> state{};

@@ -57,7 +57,7 @@ struct OpenOptions {
   Duration call_timeout = defaults::call_timeout;
 };
 
-/// Leases that expire first, or have expired, come first. What is not set matches every lease.
+/// Leases that expire first, or have expired, come first. Fields that are not set match every lease.
 struct LeaseFilter {
   std::string kind{};                 ///< lock, job, chunk, session, item, schedule, row
   std::optional<LeaseState> state{};  ///< running or expired
