@@ -130,6 +130,7 @@ constexpr Act act(Act described) {
 // The tables, one per feature.
 std::span<const Act> lock_acts();
 std::span<const Act> job_acts();
+std::span<const Act> job_settle_acts();
 std::span<const Act> job_look_acts();
 std::span<const Act> queue_acts();
 std::span<const Act> chunk_acts();

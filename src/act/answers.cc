@@ -19,7 +19,10 @@ namespace {
 
 constexpr auto are_several = [](const LockGrant& grant) { return grant.names.size() > 1; };
 constexpr auto is_share = [](const LockGrant& grant) { return grant.share.has_value(); };
+constexpr auto is_settled = [](const JobVerdictAnswer& answer) { return answer.settled.has_value(); };
 constexpr auto has_job = [](const PlanReport& report) { return report.job_id && report.job_state; };
+
+constexpr std::string_view settled_it = "the store took the verdict";
 
 }  // namespace
 
@@ -78,6 +81,29 @@ Described describe(Type<JobDetails>) {
       field<&JobDetails::result>("result").as(Kind::bytes).if_any(),
   });
   return {"JobDetails", fields};
+}
+
+Described describe(Type<JobVerdictAnswer>) {
+  static constexpr auto fields = fields_of<JobVerdictAnswer>({
+      field<&JobVerdictAnswer::id>("id").means("the job's id"),
+      field<[](const JobVerdictAnswer& answer) { return answer.settled->state; }>("state").when<is_settled>(settled_it),
+      field<[](const JobVerdictAnswer& answer) { return answer.settled->due_at; }>("due_at").when<is_settled>(
+          settled_it),
+      field<[](const JobVerdictAnswer& answer) { return answer.settled->replayed; }>("replayed")
+          .when<is_settled>(settled_it),
+      hidden<&JobVerdictAnswer::settled>(),
+      field<&JobVerdictAnswer::error>("error").means("why this verdict was refused").if_any(),
+  });
+  return {"JobVerdictAnswer", fields};
+}
+
+Described describe(Type<JobsSettled>) {
+  static constexpr auto fields = fields_of<JobsSettled>({
+      field<&JobsSettled::settled>("settled").means("how many verdicts the store took"),
+      field<&JobsSettled::refused>("refused").means("how many it refused"),
+      field<&JobsSettled::items>("items").means("the answer to each verdict, in their order"),
+  });
+  return {"JobsSettled", fields};
 }
 
 Described describe(Type<ChunkDetails>) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "act/job_settle.h"
 #include "model/described.h"
 
 namespace leasehold::act {

@@ -16,8 +16,8 @@ const std::vector<Act>& all() {
   static const auto acts = [] {
     std::vector<Act> joined;
     for (const auto part :
-         {lock_acts(), job_acts(), job_look_acts(), queue_acts(), chunk_acts(), chunk_set_acts(), rate_acts(),
-          session_acts(), item_acts(), claim_acts(), claim_hand_over_acts(), path_acts(), schedule_acts(),
+         {lock_acts(), job_acts(), job_settle_acts(), job_look_acts(), queue_acts(), chunk_acts(), chunk_set_acts(),
+          rate_acts(), session_acts(), item_acts(), claim_acts(), claim_hand_over_acts(), path_acts(), schedule_acts(),
           schedule_look_acts(), row_acts(), lease_acts(), store_acts(), access_acts()}) {
       joined.insert(joined.end(), part.begin(), part.end());
     }

@@ -14,7 +14,7 @@ namespace leasehold::act {
 namespace {
 
 /// The argument `key` of the acts whose names begin with `acts` names a thing of this kind. No key: such an act touches
-/// all things of the kind.
+/// all things of the kind. "list.key" is the key in each element of a list.
 struct Rule {
   std::string_view acts{};
   std::string_view kind{};
@@ -29,6 +29,7 @@ constexpr Rule rules[] = {
     {"job.", "queue", "queue"},
     {"job.show", "job", "id"},
     {"job.heartbeat", "job", "id"},
+    {"job.settle", "job", "settlements.id"},
     {"job.complete", "job", "id"},
     {"job.fail", "job", "id"},
     {"job.release", "job", "id"},
@@ -80,13 +81,29 @@ std::optional<model::Value> find_argument(const model::Object& object, std::stri
   return std::nullopt;
 }
 
+std::vector<std::string> names_in_list(const model::Object& arguments, std::string_view list, std::string_view key);
+
 std::vector<std::string> names_in(const model::Object& arguments, std::string_view key) {
+  if (const auto dot = key.find('.'); dot != std::string_view::npos) {
+    return names_in_list(arguments, key.substr(0, dot), key.substr(dot + 1));
+  }
   const auto value = find_argument(arguments, key);
   if (!value) return {};
   if (const auto* name = std::get_if<std::string>(&*value)) return {*name};
   if (const auto* id = std::get_if<std::int64_t>(&*value)) return {std::to_string(*id)};
   if (const auto* names = std::get_if<std::vector<std::string>>(&*value)) return *names;
   return {};
+}
+
+std::vector<std::string> names_in_list(const model::Object& arguments, std::string_view list, std::string_view key) {
+  const auto value = find_argument(arguments, list);
+  const auto* elements = value ? std::get_if<std::vector<model::Object>>(&*value) : nullptr;
+  std::vector<std::string> all;
+  if (elements == nullptr) return all;
+  for (const auto& element : *elements) {
+    for (auto& name : names_in(element, key)) all.push_back(std::move(name));
+  }
+  return all;
 }
 
 void add_touched(const Rule& rule, const model::Object& arguments, std::vector<Touched>& all) {

@@ -87,6 +87,7 @@ void add_job_add(CLI::App& parent, Context& context);
 void add_job_import(CLI::App& parent, Context& context);
 void add_job_claim(CLI::App& parent, Context& context);
 void add_job_heartbeat(CLI::App& parent, Context& context);
+void add_job_settle(CLI::App& parent, Context& context);
 void add_job_complete(CLI::App& parent, Context& context);
 void add_job_fail(CLI::App& parent, Context& context);
 void add_job_release(CLI::App& parent, Context& context);

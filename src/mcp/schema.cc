@@ -35,6 +35,8 @@ json::object schema_of_kind(const Field& field) {
   return {};
 }
 
+json::object small_schema(const Described& type);
+
 /// An argument may be left out, so null need not be allowed. An answer may be null.
 json::object schema_of_field(const Field& field, bool is_argument) {
   auto schema = schema_of_kind(field);
@@ -43,6 +45,7 @@ json::object schema_of_field(const Field& field, bool is_argument) {
     schema.erase("enum");
     schema["type"] = json::array{schema["type"], "null"};
   }
+  if (is_argument && field.kind == Kind::objects) schema["items"] = small_schema(field.type());
   if (!field.meaning.empty() && is_argument) schema["description"] = json::string(field.meaning);
   return schema;
 }

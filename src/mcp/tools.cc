@@ -24,6 +24,7 @@ constexpr auto act_tools = std::to_array<ActTool>({
     {Toolset::jobs, "job.enqueue"},
     {Toolset::jobs, "job.claim"},
     {Toolset::jobs, "job.heartbeat"},
+    {Toolset::jobs, "job.settle"},
     {Toolset::jobs, "job.complete"},
     {Toolset::jobs, "job.fail"},
     {Toolset::jobs, "job.release"},

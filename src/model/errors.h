@@ -83,6 +83,8 @@ constexpr bool is_store_trouble(Errc code) { return row_of(code).traits.store_tr
 
 /// The same error with the key of the arguments that it is about, behind the keys around it: "backoff.base_seconds".
 Error about_field(std::string_view name, Error error);
+/// The same for an element of a list: "jobs[3].payload" once about_field() has added the list.
+Error about_element(std::size_t index, Error error);
 
 /// Nothing for an unknown word.
 std::optional<Errc> errc_from(std::string_view word) noexcept;

@@ -112,8 +112,9 @@ Result<void> check_field(const Field& field, const Object& object, const std::st
   const auto inner = field.kind == Kind::inlined ? around : around + spoken(field) + " ";
   if (const auto* part = std::get_if<Object>(&value)) return check_fields_in(*part, inner);
   if (const auto* parts = std::get_if<std::vector<Object>>(&value)) {
-    for (const auto& part : *parts) {
-      if (auto checked = check_fields_in(part, inner); !checked) return checked;
+    for (std::size_t i = 0; i < parts->size(); ++i) {
+      auto checked = check_fields_in((*parts)[i], inner);
+      if (!checked) return about_element(i, std::move(checked).error());
     }
   }
   return {};

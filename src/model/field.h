@@ -151,6 +151,12 @@ struct Field {
     changed.rival = other;
     return changed;
   }
+  /// Only some words of the enumeration.
+  [[nodiscard]] constexpr Field among(std::span<const char* const> some) const {
+    auto changed = *this;
+    changed.words = some;
+    return changed;
+  }
   [[nodiscard]] constexpr Field needed() const {
     auto changed = *this;
     changed.required = true;

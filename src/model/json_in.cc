@@ -179,8 +179,9 @@ Result<void> check_rival(const Field& field, const json::object& members) {
 Result<void> read_list(const Field& field, std::string_view written, const Member& member, void* into) {
   const auto elements = json_elements(written);
   if (!elements) return wrong_type(member.key, "an array");
-  for (const auto element : *elements) {
-    if (auto read = read_json(element, {field.type(), field.append(into)}, member.now); !read) return read;
+  for (std::size_t i = 0; i < elements->size(); ++i) {
+    auto read = read_json((*elements)[i], {field.type(), field.append(into)}, member.now);
+    if (!read) return about_element(i, std::move(read).error());
   }
   return {};
 }

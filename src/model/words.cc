@@ -69,16 +69,31 @@ void stop_without_error() noexcept {
 
 const char* to_string(Errc code) noexcept { return row_of(code).word; }
 
-Error about_field(std::string_view name, Error error) {
+namespace {
+
+/// The key in the error; null if it has none.
+std::string* field_in(Error& error) {
   for (auto& detail : error.detail) {
-    auto* inner = detail.name == "field" ? std::get_if<std::string>(&detail.value) : nullptr;
-    if (inner != nullptr) {
-      *inner = std::string(name) + "." + *inner;
-      return error;
-    }
+    auto* text = detail.name == "field" ? std::get_if<std::string>(&detail.value) : nullptr;
+    if (text != nullptr) return text;
   }
-  error.detail.push_back({"field", std::string(name)});
+  return nullptr;
+}
+
+}  // namespace
+
+Error about_field(std::string_view name, Error error) {
+  auto* inner = field_in(error);
+  if (inner == nullptr) {
+    error.detail.push_back({"field", std::string(name)});
+  } else {
+    *inner = std::string(name) + (inner->starts_with('[') ? "" : ".") + *inner;
+  }
   return error;
+}
+
+Error about_element(std::size_t index, Error error) {
+  return about_field("[" + std::to_string(index) + "]", std::move(error));
 }
 
 std::optional<Errc> errc_from(std::string_view word) noexcept {

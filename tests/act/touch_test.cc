@@ -29,6 +29,9 @@ TEST(TouchTest, AnArgumentNamesTheThing) {
   EXPECT_EQ(touched("job.enqueue_all", R"({"queue":"mail","jobs":[{"payload":1}]})"),
             (std::vector<Touched>{{"queue", "mail"}}));
   EXPECT_EQ(touched("job.complete", R"({"id":17,"token":4})"), (std::vector<Touched>{{"job", "17"}}));
+  EXPECT_EQ(touched("job.settle", R"({"settlements":[{"id":17,"token":4,"verdict":"release"},
+                                                     {"id":18,"token":4,"verdict":"release"}]})"),
+            (std::vector<Touched>{{"job", "17"}, {"job", "18"}}));
   EXPECT_EQ(touched("queue.pause", R"({"name":"mail"})"), (std::vector<Touched>{{"queue", "mail"}}));
   EXPECT_EQ(touched("chunk.claim", R"({"set":"orders"})"), (std::vector<Touched>{{"chunks", "orders"}}));
   EXPECT_EQ(touched("rate.take", R"({"name":"api"})"), (std::vector<Touched>{{"rate", "api"}}));

@@ -1,4 +1,6 @@
-// leasehold job import: a job per line.
+// leasehold job import, settle: a job, or a verdict, per line.
+#include <fmt/format.h>
+
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -118,6 +120,40 @@ TEST_P(Import, AnInterruptedImportShowsWhereToContinue) {
   EXPECT_EQ(finished.exit_code, 128 + SIGINT);
   EXPECT_TRUE(contains(finished.err, "continue with --from-line"));
   EXPECT_GE(available("mail"), 1000);
+}
+
+TEST_P(Import, EveryLineIsAVerdict) {
+  tool({"job", "import", "mail", "-"}, {}, "1\n2\n3\n");
+  const auto grant = json({"job", "claim", "mail", "-n", "3"});
+  const auto line = [&](std::size_t i, const std::string& rest) {
+    const auto& job = grant.at("jobs").at(i);
+    return fmt::format("{{\"id\":{},\"token\":{},{}}}\n", job.at("id").as_int64(), job.at("token").as_int64(), rest);
+  };
+  const auto first = line(0, R"("verdict":"complete","result":{"sent":true})");
+  const auto settled = tool({"job", "settle", file_of(first + "\n" + line(1, R"("verdict":"snooze","delay":"10m")"))});
+  EXPECT_EQ(settled.out, "settled 2 jobs\n") << settled.err;
+  EXPECT_EQ(settled.exit_code, 0);
+  EXPECT_EQ(tool({"job", "result", std::to_string(grant.at("jobs").at(0).at("id").as_int64())}).out,
+            R"({"sent":true})");
+  const auto last = line(2, R"("verdict":"release")");
+  const auto late = tool({"job", "settle", "-"}, {},
+                         R"({"id":999,"token":5,"verdict":"complete"})"
+                         "\n" +
+                             last);
+  EXPECT_EQ(late.exit_code, 4) << late.err;
+  EXPECT_EQ(late.out, "settled 1 job; refused: 1\n");
+  EXPECT_NE(late.err.find("job 999: "), std::string::npos) << late.err;
+}
+
+TEST_P(Import, ABadVerdictIsNamedByItsLine) {
+  tool({"job", "add", "mail", "1"});
+  const auto grant = json({"job", "claim", "mail"});
+  const auto good = fmt::format(R"({{"id":{},"token":{},"verdict":"complete"}})",
+                                grant.at("jobs").at(0).at("id").as_int64(), grant.at("token").as_int64());
+  const auto bad = tool({"job", "settle", "-"}, {}, good + "\n" + R"({"id":2,"token":1,"verdict":"snooze"})");
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_NE(bad.err.find(R"(line 2: "delay_seconds" is missing; settled before it: 1 job)"), std::string::npos)
+      << bad.err;
 }
 
 }  // namespace

@@ -51,6 +51,29 @@ TEST_P(ApiTest, ALateCompleteIsLost) {
   EXPECT_EQ(late.json().at("request_id").as_string(), late.headers.get("X-Request-Id"));
 }
 
+TEST_P(ApiTest, ManyJobsAreClaimedAndSettledInTwoRequests) {
+  start();
+  const auto work = token(Scope::work, {"queue:mail"});
+  post("job/enqueue_all", R"({"queue":"mail","jobs":[{"payload":1},{"payload":2},{"payload":3}]})", work);
+  const auto grant = post("job/claim", R"({"queue":"mail","max":100})", work).json();
+  ASSERT_EQ(grant.at("jobs").as_array().size(), 3U);
+  json::array verdicts;
+  for (const auto& job : grant.at("jobs").as_array()) {
+    verdicts.push_back(json::object{{"id", job.at("id")}, {"token", job.at("token")}, {"verdict", "complete"}});
+  }
+  verdicts[1].as_object()["token"] = 5;
+  const auto body = json::serialize(json::object{{"settlements", verdicts}});
+  EXPECT_EQ(post("job/settle", body, token(Scope::work, {"queue:print"})).status, 403);
+  const auto settled = post("job/settle", body, work);
+  ASSERT_EQ(settled.status, 200) << settled.body;
+  EXPECT_EQ(settled.json().at("settled"), 2);
+  EXPECT_EQ(settled.json().at("items").at(1).at("error").at("code"), "lost");
+  verdicts[2].as_object().erase("token");
+  const auto wrong = post("job/settle", json::serialize(json::object{{"settlements", verdicts}}), work);
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_EQ(wrong.json().at("field"), "settlements[2].token");
+}
+
 TEST_P(ApiTest, WithScopeReadAllFourAreForbidden) {
   start();
   const auto reader = token(Scope::read);

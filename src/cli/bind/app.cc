@@ -24,10 +24,11 @@ struct Group {
 
 constexpr Add lock_commands[] = {add_lock_acquire, add_lock_heartbeat, add_lock_release, add_lock_run,
                                  add_lock_show,    add_lock_ls,        add_lock_watch,   add_lock_revoke};
-constexpr Add job_commands[] = {add_job_add,    add_job_import,  add_job_claim,   add_job_heartbeat, add_job_complete,
-                                add_job_fail,   add_job_release, add_job_snooze,  add_job_show,      add_job_ls,
-                                add_job_search, add_job_batch,   add_job_payload, add_job_result,    add_job_errors,
-                                add_job_wait,   add_job_cancel,  add_job_retry,   add_job_redrive,   add_job_rm};
+constexpr Add job_commands[] = {add_job_add,    add_job_import,  add_job_claim,  add_job_heartbeat, add_job_complete,
+                                add_job_fail,   add_job_release, add_job_snooze, add_job_settle,    add_job_show,
+                                add_job_ls,     add_job_search,  add_job_batch,  add_job_payload,   add_job_result,
+                                add_job_errors, add_job_wait,    add_job_cancel, add_job_retry,     add_job_redrive,
+                                add_job_rm};
 constexpr Add queue_commands[] = {add_queue_ls,    add_queue_show,   add_queue_workers, add_queue_set,
                                   add_queue_pause, add_queue_resume, add_queue_drain,   add_queue_purge};
 constexpr Add chunk_commands[] = {add_chunk_plan,     add_chunk_run,  add_chunk_claim,   add_chunk_heartbeat,
