@@ -49,12 +49,6 @@ struct ApplyOptions {
   std::function<void(const AdoptStep&)> on_step{};
 };
 
-struct AdoptedTable {
-  std::string table;  ///< "public.sync_jobs"
-  std::string shape;  ///< work, lock, schedule, sessions, keep; empty: apply() was interrupted
-  Duration ttl{};
-};
-
 /// One thing that try_out() saw.
 struct TrialStep {
   std::string act;      ///< "a second claim of the same row"
@@ -90,7 +84,6 @@ class LEASEHOLD_EXPORT Adoption {
   Result<AdoptPlan> revert_plan(std::string_view table) const;
   /// Takes everything back. `table` may leave out the schema.
   Result<AdoptPlan> revert(std::string_view table, const ApplyOptions& options = {}) const;
-  Result<std::vector<AdoptedTable>> tables() const;
 
   /// For the library: only it creates an Impl.
   struct Impl;

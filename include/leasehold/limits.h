@@ -121,6 +121,7 @@ inline constexpr int max_errors_searched = 100'000;  ///< only the newest are se
 inline constexpr int max_jobs_searched = 10'000;     ///< in one call of a search for text
 inline constexpr Duration max_search_time = std::chrono::seconds(2);
 inline constexpr int max_bulk = 1000;            ///< jobs changed in one call
+inline constexpr int max_rows_counted = 10'000;  ///< of an adopted table, with and without a lease
 inline constexpr int max_jobs_counted = 10'000;  ///< of a queue and a state; more are estimated
 inline constexpr int max_bulk_counted = 10'000;  ///< ... or counted in one call
 inline constexpr int max_concurrency = 1000;     ///< of a worker, loader or scheduler

@@ -89,11 +89,30 @@ struct RowRecovered {
   Timestamp expired_at{};
 };
 
+/// How many rows of an adopted table are in which state.
+struct RowCounts {
+  std::int64_t available = 0;
+  std::int64_t waiting = 0;  ///< can be claimed later
+  std::int64_t running = 0;
+  std::int64_t expired = 0;
+  bool estimated = false;  ///< there are more: bounds::max_rows_counted were counted
+};
+
+struct AdoptedTable {
+  std::string table;  ///< "public.sync_jobs"
+  std::string shape;  ///< work, lock, schedule, sessions, keep; empty: Adoption::apply() was interrupted
+  Duration ttl{};
+  /// Nothing if the table has no leases to count, or this role may not read it.
+  std::optional<RowCounts> counts{};
+};
+
 /// Cheap to copy. Threading: may be called from any thread.
 class LEASEHOLD_EXPORT Rows {
  public:
   /// `not_found` if the table is not adopted. `table` may leave out the schema.
   static Result<Rows> open(std::string_view url, std::string_view table, const OpenOptions& options = {});
+  /// The adopted tables of a database, each with what its small indexes can count.
+  static Result<std::vector<AdoptedTable>> tables(std::string_view url, const OpenOptions& options = {});
 
   /// The first claimable rows, in the table's order. `empty`: there is none.
   Result<std::vector<RowGrant>> claim(const RowClaimOptions& options = {}, const Call& call = {}) const;

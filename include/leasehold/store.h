@@ -36,7 +36,8 @@
 
 namespace leasehold {
 
-class Rows;  // row.h
+class Rows;           // row.h
+struct AdoptedTable;  // row.h
 
 namespace storage {
 class Backend;
@@ -150,6 +151,8 @@ class LEASEHOLD_EXPORT Store {
   [[nodiscard]] Migrations migrations() const;
   /// The rows of an adopted table in the store's database; include row.h. On SQLite only of a file.
   Result<Rows> rows(std::string_view table) const;
+  /// The tables that are adopted there.
+  Result<std::vector<AdoptedTable>> adopted_tables() const;
 
   Result<Page<Event>> events(const EventFilter& filter = {}) const;
   Result<EventReader> follow_events(const FollowOptions& options = {}) const;

@@ -205,6 +205,12 @@ Result<Page<RowInfo>> row_list(const Store& store, const RowList& given, const C
   return rows->list({.state = given.state, .max = given.max, .page = given.page});
 }
 
+Result<Page<AdoptedTable>> adopt_list(const Store& store, const Nothing& /*given*/, const Call& /*call*/) {
+  auto tables = store.adopted_tables();
+  if (!tables) return std::move(tables).error();
+  return Page<AdoptedTable>{.items = std::move(*tables)};
+}
+
 Result<Page<RowRecovered>> row_recover(const Store& store, const RowRecover& given, const Call& /*call*/) {
   const auto rows = store.rows(given.table);
   if (!rows) return rows.error();
@@ -218,6 +224,12 @@ Result<Page<RowRecovered>> row_recover(const Store& store, const RowRecover& giv
 // NOLINTNEXTLINE(readability-function-size): a table.
 std::span<const Act> row_acts() {
   static constexpr Act acts[] = {
+      act<adopt_list>({
+          .name = "adopt.list",
+          .help = "List the adopted tables, and count their rows by state",
+          .idempotent = true,
+          .example = "{}",
+      }),
       act<row_claim>({
           .name = "row.claim",
           .help = "Claim rows of an adopted table",

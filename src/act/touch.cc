@@ -62,6 +62,7 @@ constexpr Rule rules[] = {
     {"schedule.rename", "schedule", "name"},
     {"schedule.rename", "schedule", "to", true},
     {"row.", "table", "table"},
+    {"adopt.list", "table", ""},
 };
 
 Timestamp wall_clock_now() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }

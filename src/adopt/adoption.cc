@@ -211,23 +211,4 @@ Result<AdoptPlan> Adoption::revert_plan(std::string_view table) const {
   return plan;
 }
 
-Result<std::vector<AdoptedTable>> Adoption::tables() const {
-  const std::lock_guard lock(impl_->mutex);
-  auto all = all_adopted(*impl_->database, impl_->deadline());
-  if (!all) return std::move(all).error();
-  std::vector<AdoptedTable> tables;
-  for (const auto& one : *all) {
-    auto& table = tables.emplace_back();
-    table.table = one.schema + "." + one.table;
-    const auto published = find_published(*impl_->database, table.table, impl_->deadline());
-    if (!published && published.error().code == Errc::not_found) continue;
-    if (!published) return published.error();
-    for (const auto& entry : published->entries) {
-      if (entry.name == "shape") table.shape = entry.up;
-      if (entry.name == "ttl_us") table.ttl = adopt::duration_in(entry.up);
-    }
-  }
-  return tables;
-}
-
 }  // namespace leasehold

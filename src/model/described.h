@@ -147,6 +147,7 @@ Described describe(Type<RowInfo>);
 Described describe(Type<RowRecovered>);
 Described describe(Type<AdoptStep>);
 Described describe(Type<AdoptPlan>);
+Described describe(Type<RowCounts>);
 Described describe(Type<AdoptedTable>);
 Described describe(Type<TrialStep>);
 

@@ -68,12 +68,25 @@ Described describe(Type<AdoptPlan>) {
   return {"AdoptPlan", fields};
 }
 
+Described describe(Type<RowCounts>) {
+  static constexpr auto fields = fields_of<RowCounts>({
+      field<&RowCounts::available>("available"),
+      field<&RowCounts::waiting>("waiting").means("how many can be claimed later"),
+      field<&RowCounts::running>("running"),
+      field<&RowCounts::expired>("expired"),
+      field<&RowCounts::estimated>("estimated").means("whether there are more rows than were counted"),
+  });
+  return {"RowCounts", fields};
+}
+
 Described describe(Type<AdoptedTable>) {
   static constexpr auto fields = fields_of<AdoptedTable>({
       field<&AdoptedTable::table>("table").means("the adopted table, with its schema"),
       field<&AdoptedTable::shape>("shape").or_null().means(
           "`work`, `lock`, `schedule`, `sessions` or `keep`; null: `adopt apply` was interrupted"),
       field<&AdoptedTable::ttl>("ttl_seconds"),
+      field<&AdoptedTable::counts>("counts").means(
+          "how many of its rows are in which state; null: it has no leases, or this role may not read it"),
   });
   return {"AdoptedTable", fields};
 }

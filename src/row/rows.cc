@@ -70,6 +70,7 @@ Result<void> Rows::Impl::read_ledger(std::string_view wanted, BootTime deadline)
         acts[entry.name] = {.sql = std::move(entry.up), .writes = entry.down == "write", .values = std::move(values)};
       }
       if (entry.name == "key") key_columns = texts_from_json(entry.up);
+      if (entry.name == "shape") shape = entry.up;
       if (entry.name == "ttl_us") ttl = adopt::duration_in(entry.up);
       if (entry.name == "heartbeat_us") heartbeat = adopt::duration_in(entry.up);
     }

@@ -18,6 +18,7 @@ struct Rows::Impl {
   row::Connections connections;
   Duration call_timeout;
   std::string table;  ///< "public.sync_jobs"
+  std::string shape{};
   std::vector<std::string> key_columns{};
   Duration ttl{};
   Duration heartbeat{};

@@ -175,6 +175,10 @@ Result<Rows> Store::rows(std::string_view table) const {
   return Rows::open(impl_->url, table, {.call_timeout = impl_->call_timeout});
 }
 
+Result<std::vector<AdoptedTable>> Store::adopted_tables() const {
+  return Rows::tables(impl_->url, {.call_timeout = impl_->call_timeout});
+}
+
 void Store::wait_for_change(Duration timeout) const {
   impl_->backend->watch("")->wait(BootClock::now() + bounded_wait(timeout));
 }

@@ -54,10 +54,22 @@ TEST_P(AdoptCommands, LsShowsTheAdoptedTables) {
   EXPECT_EQ(none.exit_code, 0);
   EXPECT_TRUE(contains(none.err, "no table is adopted"));
   ASSERT_EQ(tool({"adopt", "apply", jobs_file()}).exit_code, 0);
-  EXPECT_TRUE(contains(tool({"adopt", "ls"}).out, adopted("jobs") + "  work   30s\n"));
+  const auto shown = tool({"adopt", "ls"}).out;
+  EXPECT_TRUE(contains(shown, adopted("jobs") + "  work   30s ")) << shown;
   const auto table = json({"adopt", "ls"}).at("items").at(0);
   EXPECT_EQ(table.at("table"), boost::json::value(adopted("jobs")));
   EXPECT_EQ(table.at("ttl_seconds"), 30);
+  EXPECT_EQ(table.at("counts").at("available"), 1);
+}
+
+TEST_P(AdoptCommands, AStoreBesideAnAdoptedTableHasNoDrift) {
+  ASSERT_EQ(tool({"migrate", "up"}).exit_code, 0);
+  adopt_jobs("(1)");
+  claimed();
+  const auto verified = tool({"migrate", "verify"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+  EXPECT_FALSE(contains(tool({"doctor"}).out, "leasehold_adopted"));
+  EXPECT_EQ(tool({"adopt", "verify"}).out, "everything is as it was applied\n");
 }
 
 TEST_P(AdoptCommands, TryShowsThePromisesAndChangesNothing) {

@@ -47,7 +47,7 @@ SELECT json_build_array(l.key::text)::text AS key, l.state, l.holder::text AS ho
  ORDER BY l.key LIMIT CAST(:max AS bigint) OFFSET CAST(coalesce(:skip, '0') AS bigint);
 
 --: step act read statistics
-SELECT state, count(*) AS rows FROM {leases} GROUP BY state;
+SELECT state, count(*) AS rows FROM (SELECT state FROM {leases} LIMIT CAST(:most AS bigint)) AS counted GROUP BY state;
 
 --: step act read fence
 SELECT 'fenced' AS outcome FROM {fence}(CAST(:key1 AS {holds_type}), CAST(:token AS bigint));

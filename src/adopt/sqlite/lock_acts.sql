@@ -107,10 +107,13 @@ WHERE table_name = {table_text} AND kind = 'grant' AND up % 10 IN (0, 9) AND {no
 SELECT {key_json_chosen} AS key, p.held_by, p.until_us AS expired_at_us FROM temp.{chosen} AS p ORDER BY p.n;
 
 --: step act read statistics
-SELECT CASE
-         {state_cases_act}
-       END AS state, count(*) AS rows
-FROM {table} AS t GROUP BY 1;
+SELECT state, count(*) AS rows FROM (
+  SELECT CASE
+           {state_cases_act}
+         END AS state
+  FROM {table} AS t LIMIT CAST(:most AS INTEGER)
+)
+GROUP BY state;
 
 --: step act read show
 -- A lock without a row is free.

@@ -243,11 +243,21 @@ WHERE {key_among_chosen} AND {not_dry};
 SELECT {key_json_chosen} AS key, p.held_by, p.until_us AS expired_at_us FROM temp.{chosen} AS p ORDER BY p.n;
 
 --: step act read statistics
+-- Up to :most rows under a lease, and as many without one, which the small indexes find in a table of any size.
 SELECT state, count(*) AS rows FROM (
-  SELECT CASE
-           {state_cases_act}
-         END AS state
-  FROM {table}
+  SELECT state FROM (
+    SELECT CASE
+             {state_cases_act}
+           END AS state
+    FROM {table} WHERE {until} IS NOT NULL LIMIT CAST(:most AS INTEGER)
+  )
+  UNION ALL
+  SELECT state FROM (
+    SELECT CASE
+             {state_cases_act}
+           END AS state
+    FROM {table} WHERE {claimable_where} LIMIT CAST(:most AS INTEGER)
+  )
 )
 GROUP BY state;
 

@@ -13,6 +13,7 @@
 #include "cli/print/report.h"
 #include "cli/print/table.h"
 #include "leasehold/adopt.h"
+#include "leasehold/row.h"
 #include "model/json.h"
 
 namespace leasehold::cli {
@@ -41,6 +42,12 @@ Result<Adoption> open_adoption(const Context& context) {
   auto url = context.store_url();
   if (!url) return std::move(url).error();
   return Adoption::open(*url);
+}
+
+Result<std::vector<AdoptedTable>> adopted_tables(const Context& context) {
+  auto url = context.store_url();
+  if (!url) return std::move(url).error();
+  return Rows::tables(*url);
 }
 
 void print_notes(const std::vector<Finding>& notes) {
@@ -155,7 +162,7 @@ int verify_adoptions(const Context& context) {
   if (context.json) {
     print_line(model::to_json(*drifts));
   } else if (drifts->empty()) {
-    const auto tables = adoption->tables();
+    const auto tables = adopted_tables(context);
     print_line(tables && tables->empty() ? "no table is adopted" : "everything is as it was applied");
   }
   if (!context.json) {
@@ -191,18 +198,28 @@ int revert_table(const Context& context, const RevertOptions& options) {
 }
 
 int list_adopted(const Context& context) {
-  const auto adoption = open_adoption(context);
-  if (!adoption) return report(context, adoption.error());
-  const auto tables = adoption->tables();
+  const auto tables = adopted_tables(context);
   if (!tables) return report(context, tables.error());
   if (context.json) {
     print_line(model::to_json(*tables));
     return exit_code::ok;
   }
-  Table shown({"TABLE", {"SHAPE", Column::as_it_is, 2}, {"TTL", Column::as_it_is, 1}});
+  Table shown({"TABLE",
+               {"SHAPE", Column::as_it_is, 2},
+               {"TTL", Column::as_it_is, 1},
+               "RUNNING",
+               "EXPIRED",
+               "AVAILABLE",
+               "WAITING"});
   for (const auto& table : *tables) {
+    const auto count = [&](std::int64_t RowCounts::*member) {
+      if (!table.counts) return std::string("-");
+      const bool is_more = (*table.counts).*member >= bounds::max_rows_counted;
+      return fmt::format("{}{}", (*table.counts).*member, is_more ? "+" : "");
+    };
     shown.add({printable(table.table), table.shape.empty() ? coloured(Tone::warning, "unfinished") : table.shape,
-               format_duration(table.ttl)});
+               format_duration(table.ttl), count(&RowCounts::running), count(&RowCounts::expired),
+               count(&RowCounts::available), count(&RowCounts::waiting)});
   }
   shown.print();
   if (tables->empty()) say("no table is adopted; begin with `leasehold adopt plan FILE`");

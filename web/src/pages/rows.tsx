@@ -1,33 +1,82 @@
-// Rows of adopted tables: which are held, claimable or expired.
+// Adopted tables, and the rows of one: which are held, claimable or expired.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { usePages } from '../api/resource';
-import type { RowInfo } from '../api/types';
-import { param } from '../base/router';
-import { visible } from '../base/text';
-import { ms } from '../base/time';
+import { useAct, usePages } from '../api/resource';
+import type { AdoptedTable, RowCounts, RowInfo } from '../api/types';
+import { href, param } from '../base/router';
+import { digits, visible } from '../base/text';
+import { ms, seconds } from '../base/time';
 import { Text } from '../ui/fields';
 import { Card, Empty, hasFilter, More, NoMatch, Show, Title, Who } from '../ui/parts';
 import { Remaining } from '../ui/ring';
 import { State } from '../ui/state';
-import { Table } from '../ui/table';
+import { Table, type Column } from '../ui/table';
 
 export function Rows(): JSX.Element {
   return (
     <>
       <Title title="Rows" sub="leases on the rows of your own tables" />
-      <div class="filters">
-        <Text name="table" label="Adopted table" search placeholder="for example imports, or public.imports" />
-        <Text name="state" label="State" placeholder="claimable, running, expired …" />
-      </div>
       {param('table') ? (
-        <OfTable key={`${param('table')} ${param('state')}`} table={param('table')} state={param('state')} />
+        <>
+          <div class="filters">
+            <a class="chip" href={href('rows')}>
+              All adopted tables
+            </a>
+            <Text name="state" label="State" search placeholder="available, running, expired …" />
+          </div>
+          <OfTable key={`${param('table')} ${param('state')}`} table={param('table')} state={param('state')} />
+        </>
       ) : (
         <Card>
-          <Empty text="Name an adopted table above. To give a table of yours leases, describe it in a file and apply it:" command={'leasehold adopt plan adopt.toml\nleasehold adopt apply adopt.toml\nleasehold row claim imports'} />
+          <Tables />
         </Card>
       )}
     </>
+  );
+}
+
+function Tables(): JSX.Element {
+  const tables = useAct('adopt.list', {}, [], 10_000);
+  return (
+    <Show of={tables.value}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty text="No table is adopted. To give a table of yours leases, describe it in a file and apply it:" command={'leasehold adopt plan adopt.toml\nleasehold adopt apply adopt.toml\nleasehold row claim imports'} />
+        ) : (
+          <Table
+            label="Adopted tables"
+            rows={items}
+            keyOf={({ table }) => table}
+            columns={[
+              { name: 'Table', cell: ({ table }) => <a class="row-open" href={href('rows', { table })}>{visible(table)}</a> },
+              { name: 'Kind', cell: ({ shape }) => (shape ? shape : <State state="expired" word="not adopted to its end" />) },
+              { name: 'Lease', number: true, cell: (one) => seconds(one.ttl_seconds) },
+              counted('Held', 'running'),
+              counted('Expired', 'expired'),
+              counted('Claimable', 'available'),
+              counted('Waiting', 'waiting'),
+            ]}
+          />
+        )
+      }
+    </Show>
+  );
+}
+
+const counted = (name: string, state: 'running' | 'expired' | 'available' | 'waiting'): Column<AdoptedTable> => ({
+  name,
+  number: true,
+  cell: ({ table, counts }) => (counts ? numberOf(table, counts, state) : <span class="quiet">–</span>),
+});
+
+function numberOf(table: string, counts: RowCounts, state: 'running' | 'expired' | 'available' | 'waiting'): JSX.Element {
+  const number = counts[state];
+  if (number === 0) return <span class="quiet">0</span>;
+  return (
+    <a href={href('rows', { table, state })}>
+      {digits(number)}
+      {counts.estimated && number >= 10_000 ? ' or more' : ''}
+    </a>
   );
 }
 

@@ -34,7 +34,8 @@ RETURNING applied_at;
 DELETE FROM leasehold_migration WHERE version = :version RETURNING version;
 
 -- Everything in the file that has our prefix or belongs to a table that has it. The text of a table contains its
--- columns as well; they are listed again, so that a drift can name the column.
+-- columns as well; they are listed again, so that a drift can name the column. leasehold_adopted is not of the store:
+-- `adopt apply` makes it beside the user's tables, and `adopt verify` checks it.
 -- statement schema_objects read
 -- gives object text, part_of text?, definition text, schema text
 SELECT m.type || ' ' || m.name AS object,
@@ -42,11 +43,12 @@ SELECT m.type || ' ' || m.name AS object,
        m.sql AS definition, '' AS schema
   FROM sqlite_master AS m
  WHERE m.sql IS NOT NULL AND (m.name GLOB 'leasehold_*' OR m.tbl_name GLOB 'leasehold_*')
+   AND m.tbl_name <> 'leasehold_adopted'
 UNION ALL
 SELECT 'column ' || m.name || '.' || c.name, 'table ' || m.name,
        c.type || CASE WHEN c."notnull" THEN ' NOT NULL' ELSE '' END
               || CASE WHEN c.pk > 0 THEN ' PRIMARY KEY ' || c.pk ELSE '' END
               || coalesce(' DEFAULT ' || c.dflt_value, ''), ''
   FROM sqlite_master AS m JOIN pragma_table_xinfo(m.name) AS c
- WHERE m.type = 'table' AND m.name GLOB 'leasehold_*'
+ WHERE m.type = 'table' AND m.name GLOB 'leasehold_*' AND m.name <> 'leasehold_adopted'
  ORDER BY 1;
