@@ -55,7 +55,8 @@ def stop_everything(scene: Scene, store) -> None:
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
         expect_refused(scene, store, int(begun.read_text(encoding="ascii")))
-        for pid in stopped:
+        # Children first: a parent that is awake may reap them before their turn.
+        for pid in reversed(stopped):
             os.kill(pid, signal.SIGCONT)
         expect_exit_code(scene, frozen, LEASE_LOST)
 
