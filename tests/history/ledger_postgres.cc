@@ -25,7 +25,7 @@ std::int64_t number(const char* text) {
 }
 
 /// A write is one request of several statements, as psql would send it, with a deadline of our own: a server that does
-/// not answer must not stop the load.
+/// not answer must not stop the load. A request that arrives twice writes once, as that of any careful user.
 class PostgresLedger : public Ledger {
  public:
   PostgresLedger(std::string conninfo, std::string schema, Duration patience)
@@ -34,7 +34,7 @@ class PostgresLedger : public Ledger {
   Result<void> create() override {
     auto made =
         ask(fmt::format("CREATE TABLE IF NOT EXISTS {0} (key text NOT NULL, token bigint NOT NULL, n bigint "
-                        "NOT NULL, process int NOT NULL, act bigint NOT NULL);"
+                        "NOT NULL, process int NOT NULL, act bigint NOT NULL, UNIQUE (key, process, act));"
                         "CREATE INDEX IF NOT EXISTS {1} ON {0} (key, n)",
                         table(), quoted(schema_ + "_load_ledger_key")));
     if (!made) return made.error();
@@ -45,7 +45,8 @@ class PostgresLedger : public Ledger {
     auto answer = ask(fmt::format(
         "BEGIN; SELECT {0}.fence('{2}', {3});"
         "INSERT INTO {1} (key, token, n, process, act) "
-        "SELECT '{2}', {3}, coalesce(max(n), 0) + 1, {4}, {5} FROM {1} WHERE key = '{2}' RETURNING n; COMMIT",
+        "SELECT '{2}', {3}, coalesce(max(n), 0) + 1, {4}, {5} FROM {1} WHERE key = '{2}' ON CONFLICT DO NOTHING; "
+        "SELECT n FROM {1} WHERE key = '{2}' AND process = {4} AND act = {5}; COMMIT",
         quoted(schema_ + "_internal"), table(), row.key, row.token, row.process, row.act));
     if (!answer) return answer.error();
     if (PQntuples(answer->get()) != 1) return Error{.code = Errc::in_doubt, .message = "no number came back"};
