@@ -213,23 +213,23 @@ void Live::no_trouble(std::string_view source) {
 }
 
 Live::Next Live::next() const {
-  Next next{.at = now_ + every_second};
-  const auto consider = [&](BootTime due, bool waits) {
-    next.at = std::min(next.at, due);
-    next.soon = next.soon || waits;
+  Next next{.at = std::min(now_ + every_second, stats_pace_.due()), .soon = true};
+  // While rows wait for half a second, a change must still wake it for events.
+  const auto consider = [&](const Pace& pace) {
+    next.at = std::min(next.at, pace.due());
+    next.soon = next.soon && pace.has_changed();
   };
   const auto wanted = [&](Topic topic) {
     return std::any_of(listeners_.begin(), listeners_.end(),
                        [&](const Listener& listener) { return listener.has(topic); });
   };
-  consider(stats_pace_.due(), false);
-  if (wanted(Topic::events)) consider(event_pace_.due(), event_pace_.has_changed());
+  if (wanted(Topic::events)) consider(event_pace_);
   for (const auto& state : topics_) {
-    if (wanted(state.topic)) consider(state.pace.due(), state.pace.has_changed());
+    if (wanted(state.topic)) consider(state.pace);
   }
   const bool backlog = std::any_of(listeners_.begin(), listeners_.end(),
                                    [](const Listener& listener) { return listener.has_backlog(); });
-  if (backlog) consider(now_ + between_backlog_pages, false);
+  if (backlog) next.at = std::min(next.at, now_ + between_backlog_pages);
   next.at = std::max(next.at, asks_again_);
   return next;
 }

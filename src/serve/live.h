@@ -50,7 +50,7 @@ class Live {
  public:
   struct Next {
     BootTime at{};
-    bool soon = false;  ///< something waits for `at` already: do not wake up for changes before
+    bool soon = false;  ///< everything waits for its turn already: do not wake up for changes before `at`
   };
 
   /// Calls to the store take at most this long.

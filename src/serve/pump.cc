@@ -99,7 +99,7 @@ void Pump::serve_clients(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-/// Changes wake it, unless it knows already that it has to look.
+/// Changes wake it, unless it is about to look at everything that they may change.
 void Pump::sleep(std::unique_lock<std::mutex>& lock, const Live::Next& next) {
   if (next.soon) {
     wait_until(called_, lock, next.at, [this] { return is_called(); });
@@ -107,9 +107,9 @@ void Pump::sleep(std::unique_lock<std::mutex>& lock, const Live::Next& next) {
   }
   auto& watch = *watch_;
   lock.unlock();
-  watch.wait(next.at);
+  const bool changed = watch.wait(next.at);
   lock.lock();
-  changed_ = BootClock::now() < next.at;
+  changed_ = changed;
 }
 
 }  // namespace leasehold::serve

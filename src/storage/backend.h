@@ -36,8 +36,9 @@ class ChangeWatch {
  public:
   virtual ~ChangeWatch() = default;
 
-  /// Sleeps until a change since the watch was created, or since the last wait returned; or `until`.
-  virtual void wait(BootTime until) = 0;
+  /// Sleeps until a change since the watch was created, or since the last wait returned; or `until`. Returns whether it
+  /// was more than the time: a thread that gets the processor late must not take a change for the time.
+  virtual bool wait(BootTime until) = 0;
 
   /// Ends the current wait, or else the next one. May be called from any thread.
   virtual void wake() = 0;

@@ -74,6 +74,14 @@ TEST_P(StreamEventsTest, AnEventThatTheStoreDidNotAnnounceComesSoonAndItsRowsToo
   EXPECT_EQ(names, "event leases ");
 }
 
+TEST_P(StreamEventsTest, RowsThatWaitForTheirTurnDoNotDelayTheNextEvent) {
+  auto ann = connect("events,leases");
+  turn();
+  take_each({"a"});
+  EXPECT_FALSE(turn(50ms).soon) << "the rows wait for half a second, and the next change must wake it for events";
+  EXPECT_TRUE(turn(1ms).soon) << "a change has come, so both wait: further changes need not wake it";
+}
+
 TEST_P(StreamEventsTest, AClientThatReconnectsMissesNothingAlsoAfterARestart) {
   auto ann = connect("events");
   turn();

@@ -63,7 +63,10 @@ class SimTransaction final : public storage::Transaction {
 class SimWatch final : public storage::ChangeWatch {
  public:
   SimWatch(Stage& stage, Process& process) : stage_(stage), process_(process) {}
-  void wait(BootTime until) override { process_.sleep_until(until, !stage_.strikes(Fault::lose_wakeup, lost_wakeups)); }
+  bool wait(BootTime until) override {
+    process_.sleep_until(until, !stage_.strikes(Fault::lose_wakeup, lost_wakeups));
+    return process_.wakes_at() < until;
+  }
   void wake() override {}
 
  private:

@@ -147,9 +147,9 @@ class FaultBackend final : public storage::Backend {
    public:
     NotedWatch(FaultBackend& whose, std::string what, std::unique_ptr<storage::ChangeWatch> inner)
         : whose_(whose), what_(std::move(what)), inner_(std::move(inner)) {}
-    void wait(BootTime until) override {
+    bool wait(BootTime until) override {
       whose_.note(what_);
-      inner_->wait(until);
+      return inner_->wait(until);
     }
     void wake() override { inner_->wake(); }
 

@@ -28,10 +28,10 @@ class WatchList::Watch final : public storage::ChangeWatch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  void wait(BootTime until) override {
+  bool wait(BootTime until) override {
     std::unique_lock lock(list_->mutex_);
     wait_until(woken_, lock, until, [&] { return changed_; });
-    changed_ = false;
+    return std::exchange(changed_, false);
   }
 
   void wake() override {

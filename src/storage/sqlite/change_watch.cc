@@ -60,9 +60,9 @@ class FileWatch final : public storage::ChangeWatch {
     if (inotify_fd_ >= 0) ::close(inotify_fd_);
   }
 
-  void wait(BootTime until) override {
+  bool wait(BootTime until) override {
     while (BootClock::now() < until) {
-      if (woken_.exchange(false) || changed()) return;
+      if (woken_.exchange(false) || changed()) return true;
       auto left = until - BootClock::now();
       if (connection_ != nullptr && !watching_) left = std::min(left, poll_step);
       std::array<pollfd, 2> events = {{{event_fd_, POLLIN, 0}, {inotify_fd_, POLLIN, 0}}};
@@ -70,13 +70,14 @@ class FileWatch final : public storage::ChangeWatch {
       if (::poll(events.data(), events.size(), ms) < 0) continue;
       if ((events[0].revents & POLLIN) != 0) {
         take_note(event_fd_);
-        if (woken_.exchange(false)) return;
+        if (woken_.exchange(false)) return true;
         // Many commits write nothing. If they woke other threads, two threads looking for work would keep each other
         // busy.
-        if (connection_ == nullptr || changed()) return;
+        if (connection_ == nullptr || changed()) return true;
       }
-      if ((events[1].revents & POLLIN) != 0 && settled_into_change(until)) return;
+      if ((events[1].revents & POLLIN) != 0 && settled_into_change(until)) return true;
     }
+    return false;
   }
 
   void wake() override {
