@@ -1,7 +1,6 @@
 #include "serve/connection.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -14,6 +13,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <utility>
+#include <vector>
 
 namespace leasehold::serve {
 
@@ -33,6 +33,8 @@ struct Connection::Incoming {
 namespace {
 
 constexpr std::size_t read_bytes = std::size_t(64) << 10U;
+/// Of a body that was refused.
+constexpr std::size_t most_discarded = std::size_t(64) << 20U;
 
 asio::redirect_error_t<asio::use_awaitable_t<>> into(error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
@@ -85,62 +87,16 @@ asio::awaitable<void> Connection::run() {
   end();
 }
 
-void Connection::end() {
-  no_deadline();
-  error_code ignored;
-  socket_.shutdown(asio::socket_base::shutdown_both, ignored);
-  socket_.close(ignored);
-  network_.connections.erase(shared_from_this());
-  if (std::exchange(owed_, false) && --network_.owed == 0) network_.on_paid();
-}
-
-void Connection::drain() {
-  last_ = true;
-  if (phase_ == Phase::idle) return abort();
-  owed_ = true;
-  ++network_.owed;
-  if (stop_) stop_->request_stop();
-}
-
-void Connection::abort() {
-  last_ = true;
-  if (stop_) stop_->request_stop();
-  error_code ignored;
-  socket_.close(ignored);
-  wake_.cancel();
-}
-
-void Connection::set_deadline(Duration time) {
-  timed_out_ = false;
-  deadline_.expires_after(time);
-  deadline_.async_wait([weak = weak_from_this()](error_code error) {
-    const auto self = weak.lock();
-    if (!error && self && self->deadline_.expiry() <= asio::steady_timer::clock_type::now()) self->on_deadline();
-  });
-}
-
-void Connection::no_deadline() { deadline_.expires_at(asio::steady_timer::time_point::max()); }
-
-void Connection::on_deadline() {
-  if (phase_ == Phase::answering) {
-    if (stop_) stop_->request_stop();
-    return;
-  }
-  timed_out_ = true;
-  error_code ignored;
-  socket_.cancel(ignored);
-}
-
-void Connection::give_back_memory() { network_.body_memory -= std::exchange(memory_, 0); }
-
 asio::awaitable<bool> Connection::serve_one() {
   Incoming incoming;
   if (!co_await read_head(incoming)) co_return false;
   auto admitted = network_.handler->admit(incoming.request);
   if (auto* refused = std::get_if<Response>(&admitted)) {
-    // The body stays unread, so the next request cannot be found.
+    // The body is not read as one, so the next request cannot be found.
     if (incoming.has_body) incoming.keep_alive = false;
-    co_return co_await send(incoming, std::move(*refused));
+    const bool goes_on = co_await send(incoming, std::move(*refused));
+    if (incoming.has_body) co_await discard();
+    co_return goes_on;
   }
   if (incoming.has_body && !co_await read_body(incoming, std::get<std::size_t>(admitted))) co_return false;
   auto response = co_await answer_of(std::move(incoming.request));
@@ -208,7 +164,22 @@ asio::awaitable<bool> Connection::read_body(Incoming& incoming, std::size_t most
 asio::awaitable<bool> Connection::refuse(Incoming& incoming, int status, std::string_view why) {
   incoming.keep_alive = false;
   co_await send(incoming, network_.handler->refuse(status, why));
+  constexpr int too_slow = 408;
+  if (status != too_slow) co_await discard();
   co_return false;
+}
+
+/// The client may still be sending: to close the connection now would take the answer from it.
+asio::awaitable<void> Connection::discard() {
+  if (last_) co_return;
+  error_code error;
+  socket_.shutdown(asio::socket_base::shutdown_send, error);
+  phase_ = Phase::idle;
+  set_deadline(network_.limits.body);
+  std::vector<char> waste(read_bytes);
+  for (std::size_t read = 0; !error && read < most_discarded;) {
+    read += co_await socket_.async_read_some(asio::buffer(waste), into(error));
+  }
 }
 
 asio::awaitable<void> Connection::woken() {
@@ -236,20 +207,6 @@ asio::awaitable<Response> Connection::answer_of(Request request) {
   while (!response) co_await woken();
   no_deadline();
   co_return std::move(*response);
-}
-
-void Connection::watch_client() {
-  socket_.async_wait(Socket::wait_read, [weak = weak_from_this()](error_code error) {
-    const auto self = weak.lock();
-    if (error || !self || !self->stop_) return;
-    char next = 0;
-    const auto got = ::recv(self->socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-    // More bytes are the next request. With them unread, the client's end cannot be seen.
-    if (got > 0 || (got < 0 && errno == EAGAIN)) return;
-    self->client_gone_ = true;
-    if (self->stop_) self->stop_->request_stop();
-    self->wake_.cancel();
-  });
 }
 
 asio::awaitable<bool> Connection::write(std::string bytes) {

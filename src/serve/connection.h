@@ -1,4 +1,4 @@
-// One connection. Only connection.cc and transport.cc see this: Boost.Asio takes long to compile.
+// One connection. Only connection.cc, connection_end.cc and transport.cc see this: Boost.Asio takes long to compile.
 #pragma once
 
 #include <atomic>
@@ -73,6 +73,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<bool> read_head(Incoming& incoming);
   boost::asio::awaitable<bool> read_body(Incoming& incoming, std::size_t most);
   boost::asio::awaitable<bool> refuse(Incoming& incoming, int status, std::string_view why);
+  boost::asio::awaitable<void> discard();
   boost::asio::awaitable<Response> answer_of(Request request);
   boost::asio::awaitable<bool> send(Incoming& incoming, Response response);
   boost::asio::awaitable<bool> send_stream(std::shared_ptr<Stream> stream, bool chunked);

@@ -66,12 +66,14 @@ class HttpClient {
     fd_ = -1;
     read_.clear();
   }
-  void send(std::string_view bytes) const {
+  /// False: the server has closed the connection.
+  bool send(std::string_view bytes) const {
     while (!bytes.empty()) {
       const auto sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return;
+      if (sent <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
+    return true;
   }
 
   /// The request as a client sends it; `Host` and the length of the body are added.

@@ -91,6 +91,13 @@ class TransportTest : public testing::Test {
     EXPECT_TRUE(one.is_closed()) << bytes;
     return answer.status;
   }
+  /// The status for a request with a body of 8 MB, from a client that reads only when it has sent all of it; 0 if it
+  /// cannot.
+  int status_after_body(const std::string& head) const {
+    auto one = client();
+    const bool sent = one.send(head + "Content-Length: 8000000\r\n\r\n" + std::string(8'000'000, 'x'));
+    return sent ? one.read().status : 0;
+  }
 
   Echo echo_;
   std::unique_ptr<serve::Transport> transport_;
@@ -163,6 +170,17 @@ TEST_F(TransportTest, HeadsAndBodiesHaveALargestSize) {
   EXPECT_EQ(refusal_of("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n186A1\r\n"), 413);
   // The handler refuses a head: its body is not read.
   EXPECT_EQ(refusal_of("POST /no HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n"), 403);
+}
+
+TEST_F(TransportTest, AClientThatIsStillSendingGetsItsRefusal) {
+  TempDir folder;
+  for (const auto& address : {serve::ListenAddress{.host = "127.0.0.1"}, {.path = folder.file("http")}}) {
+    start({}, address);
+    EXPECT_EQ(status_after_body("POST / HTTP/1.1\r\nHost: localhost\r\n"), 413) << address.text();
+    EXPECT_EQ(status_after_body("POST /no HTTP/1.1\r\nHost: localhost\r\n"), 403) << address.text();
+    EXPECT_EQ(status_after_body("POST / HTTP/2.0\r\nHost: localhost\r\n"), 400) << address.text();
+    end();
+  }
 }
 
 TEST_F(TransportTest, SlowClientsAreNotWaitedFor) {
