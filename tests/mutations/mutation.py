@@ -53,6 +53,11 @@ def unit(*tests: str) -> Check:
     return Check("unit", tests)
 
 
+def serve(*tests: str) -> Check:
+    """By their full names, "*ApiTest.AnAct*/*": most of them are on both stores."""
+    return Check("serve", tests)
+
+
 def adopt(*tests: str) -> Check:
     """By their names, on the store that the mutation is of."""
     return Check("adopt", tests)
