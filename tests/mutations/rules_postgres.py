@@ -264,7 +264,7 @@ broken("position past the groups", "a worker that starts behind its last job sti
         "    RETURNING t.*, j.payload, j.created_at INTO taken;\n  ELSE":
         "       AND t.attempt = 0 AND leasehold_internal.fits_fast_path(j)\n"
         "    RETURNING t.*, j.payload, j.created_at INTO taken;\n  ELSE"},
-       conformance("JobGroupTest.ANewGroup*"))
+       sql("JobBatchSqlTest.FromAPositionOnANewGroup*"))
 broken("cap without the running jobs", "a group never has more running jobs than its cap", QUEUE + "08_take.sql",
        {"p_max_per_group - coalesce(n.jobs, 0)": "p_max_per_group"},
        conformance("JobGroupTest.ACapCountsTheRunningJobs*"))

@@ -119,6 +119,21 @@ TEST_F(JobBatchSqlTest, FromAPositionOnAPausedQueueIsRefused) {
   EXPECT_EQ(count("ready"), "6");
 }
 
+TEST_F(JobBatchSqlTest, FromAPositionOnANewGroupGetsItsTurn) {
+  const auto enqueue_of = [this](const std::string& group) {
+    alice_.run(here("SELECT leasehold_internal.job_enqueue('q', 'x', p_job_group => '" + group + "')"));
+  };
+  alice_.run(here("SELECT leasehold_internal.job_claim('q')"));
+  enqueue_of("late");
+  EXPECT_EQ(alice_.scalar(here(claim_of_many("job_claim('q', p_after_priority => 0, p_after_id => 1)"))),
+            "granted {7}");
+  enqueue_of("later");
+  EXPECT_EQ(alice_.scalar(here("SELECT string_agg(job_ids::text, ' ') FROM leasehold_internal.job_claim_each('{q,q}', "
+                               "'{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', '{h,h}', '{b,b}', '{1,1}', '{1,1}', "
+                               "'{t,t}', '{i,i}', '{NULL,NULL}', '{0,0}', '{1,1}', '{NULL,NULL}')")),
+            "{8} {2}");
+}
+
 TEST_F(JobBatchSqlTest, FromAPositionOnALimitHolds) {
   alice_.run(here("SELECT leasehold_internal.queue_set('q', p_max_running => 2)"));
   EXPECT_EQ(alice_.scalar(here(claim_of_many("job_claim('q', 9, p_after_priority => 0, p_after_id => 2)"))),
