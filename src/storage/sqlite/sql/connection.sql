@@ -83,7 +83,6 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_job_claim (
   rate_tat    INTEGER,
   ttl         INTEGER,
   timeout     INTEGER,
-  turns       INTEGER NOT NULL DEFAULT 0,
   sole_limit  INTEGER,
   own_lease   INTEGER,
   lease_id    INTEGER,
@@ -94,17 +93,14 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_job_claim (
 
 -- The jobs that a claim selected, in its order.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_claimed_job (
-  priority   INTEGER,
+  nth        INTEGER PRIMARY KEY,
   job_id     INTEGER,
+  priority   INTEGER,
   last_token INTEGER,
   attempt    INTEGER,
-  solo      INTEGER,
-  job_group  TEXT,
-  -- When groups take turns: the round, and the place of the group.
-  round      INTEGER NOT NULL DEFAULT 0,
-  place      INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (priority DESC, job_id)
-) WITHOUT ROWID;
+  solo       INTEGER,
+  job_group  TEXT
+);
 
 -- The groups whose turn it is, and how many jobs of each may start.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_turn (

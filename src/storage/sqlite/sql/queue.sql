@@ -239,14 +239,6 @@ leasehold_lease_check AS w CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w
 SELECT g.job_group FROM {running} AND g.job_group IS NOT NULL GROUP BY g.job_group
 HAVING count(*) >= (SELECT max_per_group FROM temp.leasehold_job_claim)
 
--- fragment running_groups
-running_group(name, jobs) AS MATERIALIZED (
-    SELECT g.job_group, count(*) FROM {running} AND g.job_group IS NOT NULL GROUP BY g.job_group)
-
--- The group behind which turns start: that of the latest claim.
--- fragment turn
-coalesce((SELECT job_group FROM leasehold_queue_turn WHERE queue = :queue), '')
-
 -- The claimed jobs share a priority with jobs of groups.
 -- fragment beside_groups
 EXISTS (SELECT 1 FROM leasehold_ready WHERE queue = :queue AND job_group > '')
@@ -262,10 +254,6 @@ SELECT d.job_id, d.token, :now FROM leasehold_deadline AS d
  WHERE d.at <= :now
    AND (d.token = 0 OR EXISTS (SELECT 1 FROM leasehold_overdue AS o WHERE o.job_id = d.job_id AND o.ended_at IS NULL))
    AND
-
--- More than a payload; c: the claim, m: the cursor of an earlier attempt.
--- fragment is_special
-coalesce(j.schedule, j.timeout, j.metadata, j.batch, j.job_group, m.cursor, c.timeout) IS NOT NULL
 
 -- fragment claimed_solo
 SELECT 1 FROM temp.leasehold_claimed_job WHERE solo
@@ -329,99 +317,17 @@ INSERT INTO temp.leasehold_claimed_job (job_id, priority, last_token, attempt, s
 SELECT job_id, priority, last_token, attempt, solo, job_group
   FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, by_group, job_id
  LIMIT (SELECT CASE outcome WHEN 'open' THEN places ELSE 0 END FROM temp.leasehold_job_claim);
--- Beside jobs of groups, this was not the order of the queue: its groups take turns.
-UPDATE temp.leasehold_job_claim SET turns = 1 WHERE outcome = 'open' AND {beside_groups};
-DELETE FROM temp.leasehold_claimed_job WHERE (SELECT turns FROM temp.leasehold_job_claim);
--- The next groups with free places, in turn. At each priority it steps from the group served last to the last one, then
--- to the jobs without a group (''), then from the first one to the group served last. No name: that part is over.
-DELETE FROM temp.leasehold_turn;
-INSERT INTO temp.leasehold_turn (place, priority, name, free)
-WITH RECURSIVE {running_groups},
-  level(priority) AS (
-    SELECT max(priority) FROM leasehold_ready WHERE queue = :queue
-     UNION ALL
-    SELECT (SELECT max(priority) FROM leasehold_ready AS r WHERE r.queue = :queue AND r.priority < level.priority)
-      FROM level WHERE priority IS NOT NULL),
-  step(place, priority, name, again, starts) AS (
-    SELECT 0, (SELECT max(priority) FROM leasehold_ready WHERE queue = :queue), {turn}, 0, 1
-     WHERE (SELECT turns FROM temp.leasehold_job_claim)
-     UNION ALL
-    SELECT place + 1,
-           CASE WHEN name IS NULL AND again
-                THEN (SELECT max(priority) FROM leasehold_ready AS r
-                       WHERE r.queue = :queue AND r.priority < step.priority)
-                ELSE priority END,
-           CASE WHEN name IS NULL THEN CASE again WHEN 0 THEN '' ELSE {turn} END
-                WHEN again THEN (SELECT min(job_group) FROM leasehold_ready AS r
-                                  WHERE r.queue = :queue AND r.priority = step.priority AND r.job_group > step.name
-                                    AND r.job_group <= {turn})
-                ELSE (SELECT min(job_group) FROM leasehold_ready AS r
-                       WHERE r.queue = :queue AND r.priority = step.priority AND r.job_group > step.name) END,
-           CASE WHEN name IS NULL THEN NOT again ELSE again END, name IS NULL AND again
-      FROM step WHERE priority IS NOT NULL)
-SELECT * FROM (
-  SELECT place, priority, name,
-         CASE WHEN name = '' OR (SELECT max_per_group FROM temp.leasehold_job_claim) IS NULL THEN 9223372036854775807
-              ELSE (SELECT max_per_group FROM temp.leasehold_job_claim)
-                   - coalesce((SELECT jobs FROM running_group WHERE running_group.name = step.name), 0)
-                   - (SELECT count(*) FROM (
-                        SELECT 1 FROM level CROSS JOIN leasehold_ready AS r
-                         WHERE level.priority > step.priority AND r.queue = :queue AND r.priority = level.priority
-                           AND r.job_group = step.name
-                         LIMIT (SELECT max_per_group FROM temp.leasehold_job_claim))) END AS free
-    FROM step
-   WHERE name IS NOT NULL AND priority IS NOT NULL AND NOT starts
-     AND (name <> '' OR EXISTS (SELECT 1 FROM leasehold_ready AS r
-                                 WHERE r.queue = :queue AND r.priority = step.priority AND r.by_group = 0)))
- WHERE free > 0 LIMIT (SELECT places FROM temp.leasehold_job_claim);
--- One job of each of them, then a second one, until all places are taken. A row without a job, or before the first one,
--- takes no place.
-INSERT INTO temp.leasehold_claimed_job (job_id, priority, last_token, attempt, solo, job_group, round, place)
-WITH RECURSIVE
-  merged(priority, round, place, name, free, job_id) AS (
-    SELECT priority, 0, place, name, free, 0 FROM temp.leasehold_turn
-     UNION ALL
-    SELECT priority, round + 1, place, name, free,
-           CASE name WHEN '' THEN (SELECT min(r.job_id) FROM leasehold_ready AS r
-                                    WHERE r.queue = :queue AND r.priority = merged.priority AND r.by_group = 0
-                                      AND r.job_id > merged.job_id)
-                     ELSE (SELECT min(r.job_id) FROM leasehold_ready AS r
-                            WHERE r.queue = :queue AND r.priority = merged.priority AND r.job_group = merged.name
-                              AND r.job_id > merged.job_id) END
-      FROM merged WHERE round < free AND job_id IS NOT NULL
-     ORDER BY 1 DESC, 2, 3
-     LIMIT (SELECT places + 2 * (SELECT count(*) FROM temp.leasehold_turn) FROM temp.leasehold_job_claim))
-SELECT r.job_id, r.priority, r.last_token, r.attempt, r.solo, r.job_group, m.round, m.place
-  FROM merged AS m CROSS JOIN leasehold_ready AS r
-    ON r.queue = :queue AND r.priority = m.priority AND r.by_group = (m.name <> '') AND r.job_id = m.job_id
- WHERE m.job_id > 0 ORDER BY m.priority DESC, m.round, m.place
- LIMIT max(0, (SELECT places FROM temp.leasehold_job_claim));
--- A batch ends before a job that is to be claimed solo, unless it is the first: then it is the whole batch.
-DELETE FROM temp.leasehold_claimed_job
- WHERE (SELECT max(solo) FROM temp.leasehold_claimed_job)
-   AND job_id NOT IN
-       (SELECT job_id
-          FROM (SELECT job_id, row_number() OVER in_order AS nth, max(solo) OVER in_order AS behind
-                  FROM temp.leasehold_claimed_job WINDOW in_order AS (ORDER BY priority DESC, round, place, job_id))
-         WHERE nth = 1 OR NOT behind);
-INSERT OR REPLACE INTO leasehold_queue_turn (queue, job_group)
-SELECT :queue, coalesce(job_group, '')
-  FROM (SELECT job_group FROM temp.leasehold_claimed_job
-         ORDER BY priority, round DESC, place DESC, job_id DESC LIMIT 1)
- WHERE (SELECT turns FROM temp.leasehold_job_claim) AND {beside_groups};
--- More jobs than those above may not have been started in time, and dead holders may have left some.
-UPDATE temp.leasehold_claimed_job SET last_token = -1
- WHERE job_id IN (SELECT job_id FROM leasehold_deadline WHERE queue = :queue AND at <= :now AND token = 0);
-INSERT INTO leasehold_pass (job_id, token, now)
-SELECT job_id, 0, :now FROM temp.leasehold_claimed_job WHERE last_token = -1;
-DELETE FROM temp.leasehold_claimed_job WHERE last_token = -1;
-UPDATE temp.leasehold_job_claim
-   SET sole_limit = CASE WHEN (SELECT count(*) FROM temp.leasehold_claimed_job) = 1
-                         THEN coalesce((SELECT j.timeout FROM temp.leasehold_claimed_job AS p
-                                         CROSS JOIN leasehold_job AS j ON j.id = p.job_id), timeout) END
- WHERE outcome = 'open';
+-- Rarely, these are not the jobs to start: their groups take turns, or a job is to be claimed solo, or is too late.
+INSERT INTO leasehold_choose_again (queue, now, turns)
+SELECT :queue, :now, turns
+  FROM (SELECT outcome = 'open' AND {beside_groups} AS turns FROM temp.leasehold_job_claim)
+ WHERE turns OR EXISTS ({claimed_solo})
+    OR EXISTS (SELECT 1 FROM leasehold_deadline WHERE queue = :queue AND at <= :now AND token = 0);
 UPDATE temp.leasehold_job_claim
    SET outcome = 'granted', token = max(:now, 1 + (SELECT max(last_token) FROM temp.leasehold_claimed_job)),
+       sole_limit = CASE WHEN (SELECT count(*) FROM temp.leasehold_claimed_job) = 1
+                         THEN coalesce((SELECT j.timeout FROM temp.leasehold_claimed_job AS p
+                                         CROSS JOIN leasehold_job AS j ON j.id = p.job_id), timeout) END,
        own_lease = :attach IS NULL OR EXISTS ({claimed_solo}),
        lease_id = CASE WHEN :attach IS NULL OR EXISTS ({claimed_solo})
                        THEN 1 + coalesce((SELECT max(id) FROM leasehold_lease), 0) ELSE :attach END
@@ -451,10 +357,11 @@ SELECT j.id, c.token, coalesce(:now + coalesce(j.timeout, c.timeout), 9223372036
  CROSS JOIN leasehold_job AS j ON j.id = p.job_id
  WHERE c.outcome = 'granted' AND coalesce(j.timeout, c.timeout, j.expires_at) IS NOT NULL
     ON CONFLICT (job_id) DO UPDATE SET token = excluded.token, at = excluded.at, span = excluded.span;
+-- The id comes first: SQLite compares the rows of the list by it.
 DELETE FROM leasehold_ready
  WHERE queue = :queue
-   AND (priority, by_group, job_id) IN
-       (SELECT priority, job_group IS NOT NULL, job_id FROM temp.leasehold_claimed_job);
+   AND (job_id, priority, by_group) IN
+       (SELECT job_id, priority, job_group IS NOT NULL FROM temp.leasehold_claimed_job);
 UPDATE leasehold_queue
    SET rate_tat = (SELECT c.rate_tat + c.rate_step * (SELECT count(*) FROM temp.leasehold_claimed_job)
                      FROM temp.leasehold_job_claim AS c)
@@ -506,21 +413,24 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
        CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
        CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at, c.job_id AS held_job_id,
        p.job_id AS job_ids, j.payload AS payloads, p.priority AS priorities, p.attempt + 1 AS attempts,
-       j.created_at AS created_ats, CASE WHEN {is_special} THEN j.id END AS special_ids,
-       CASE WHEN {is_special} THEN coalesce(j.schedule, '') END AS schedules,
-       CASE WHEN {is_special} THEN coalesce(j.occurrence, 0) END AS occurrences,
-       CASE WHEN {is_special} THEN coalesce(j.job_group, '') END AS groups,
-       CASE WHEN {is_special} THEN coalesce(j.batch, '') END AS batches,
-       CASE WHEN {is_special} THEN coalesce(j.metadata, '') END AS metadata,
-       CASE WHEN {is_special} THEN coalesce(m.cursor, '') END AS cursors,
-       CASE WHEN {is_special} THEN coalesce(j.timeout, c.timeout, 0) END AS timeouts
+       j.created_at AS created_ats, CASE WHEN s.special THEN j.id END AS special_ids,
+       CASE WHEN s.special THEN coalesce(j.schedule, '') END AS schedules,
+       CASE WHEN s.special THEN coalesce(j.occurrence, 0) END AS occurrences,
+       CASE WHEN s.special THEN coalesce(j.job_group, '') END AS groups,
+       CASE WHEN s.special THEN coalesce(j.batch, '') END AS batches,
+       CASE WHEN s.special THEN coalesce(j.metadata, '') END AS metadata,
+       CASE WHEN s.special THEN coalesce(m.cursor, '') END AS cursors,
+       CASE WHEN s.special THEN coalesce(j.timeout, c.timeout, 0) END AS timeouts
   FROM temp.leasehold_job_claim AS c
   LEFT JOIN leasehold_lease AS l
     ON l.id = c.lease_id AND (c.outcome = 'granted' OR c.outcome = 'replayed' OR c.outcome = 'at_capacity')
   LEFT JOIN temp.leasehold_claimed_job AS p ON 1
   LEFT JOIN leasehold_job AS j ON j.id = p.job_id
   LEFT JOIN leasehold_progress AS m ON m.job_id = p.job_id AND p.attempt > 0
- WHERE c.id = 1 ORDER BY p.priority DESC, p.round, p.place, p.job_id;
+  -- The job has more than a payload: tested once a row, not in each of its columns.
+  LEFT JOIN (SELECT 1 AS special) AS s
+    ON coalesce(j.schedule, j.timeout, j.metadata, j.batch, j.job_group, m.cursor, c.timeout) IS NOT NULL
+ WHERE c.id = 1 ORDER BY p.nth;
 
 -- The word for a verdict in the log.
 -- fragment settled_as
