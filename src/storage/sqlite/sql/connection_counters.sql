@@ -2,7 +2,8 @@
 -- count. It runs when somebody reads the totals, and before pruning removes rows of these tables.
 
 -- The verdicts since the mark, as far as this step goes; those that add the same are one row. wait, run: the buckets of
--- their times; wait_us, run_us: the sums. A token is the moment of its claim. The wait is that before the first attempt.
+-- their times, from 0: the bounds are 0.1 s, 1 s, 10 s, 1 min, 10 min and 1 h; wait_us, run_us: the sums. A token is the
+-- moment of its claim. The wait is that before the first attempt.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_new_verdict (
   queue   TEXT,
   outcome TEXT,
@@ -29,11 +30,6 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_new_event (
 
 -- What these verdicts and events add.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_counter_added (name TEXT, label TEXT, a TEXT, b TEXT, value INTEGER);
-
--- The bucket of a duration in the histograms, from 0: the bounds are 0.1 s, 1 s, 10 s, 1 min, 10 min and 1 h.
-CREATE TEMP TABLE IF NOT EXISTS leasehold_counter_bound (bound INTEGER PRIMARY KEY);
-INSERT OR IGNORE INTO temp.leasehold_counter_bound
-VALUES (100000), (1 * 1000000), (10 * 1000000), (60 * 1000000), (600 * 1000000), (3600 * 1000000);
 
 -- How far one step goes: up to 30,000 events and about as many verdicts.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_counter_step (event_id INTEGER, settled_at INTEGER);
@@ -71,14 +67,18 @@ BEGIN
   DELETE FROM leasehold_new_verdict;
   INSERT INTO leasehold_new_verdict (queue, outcome, final, held, cause, wait, run, wait_us, run_us, n)
   SELECT v.queue, v.outcome, v.final, v.held, v.cause,
-         CASE WHEN v.wait IS NOT NULL
-              THEN CAST((SELECT count(*) FROM leasehold_counter_bound AS b WHERE b.bound < v.wait) AS TEXT) END,
-         CAST((SELECT count(*) FROM leasehold_counter_bound AS b WHERE b.bound < v.run) AS TEXT),
+         CASE WHEN v.wait <= 100000 THEN '0' WHEN v.wait <= 1 * 1000000 THEN '1' WHEN v.wait <= 10 * 1000000 THEN '2'
+              WHEN v.wait <= 60 * 1000000 THEN '3' WHEN v.wait <= 600 * 1000000 THEN '4'
+              WHEN v.wait <= 3600 * 1000000 THEN '5' WHEN v.wait IS NOT NULL THEN '6' END,
+         CASE WHEN v.run <= 100000 THEN '0' WHEN v.run <= 1 * 1000000 THEN '1' WHEN v.run <= 10 * 1000000 THEN '2'
+              WHEN v.run <= 60 * 1000000 THEN '3' WHEN v.run <= 600 * 1000000 THEN '4'
+              WHEN v.run <= 3600 * 1000000 THEN '5' ELSE '6' END,
          sum(v.wait), sum(v.run), count(*)
     FROM (SELECT j.queue, s.outcome,
-                 s.final OR coalesce((SELECT n.outcome = 'retried' FROM leasehold_settled AS n
-                                       WHERE n.job_id = s.job_id AND n.token > s.token
-                                       ORDER BY n.token LIMIT 1), 0) AS final,
+                 CASE WHEN s.final THEN 1
+                      ELSE coalesce((SELECT n.outcome = 'retried' FROM leasehold_settled AS n
+                                      WHERE n.job_id = s.job_id AND n.token > s.token
+                                      ORDER BY n.token LIMIT 1), 0) END AS final,
                  s.lease_id IS NOT NULL AS held,
                  CASE WHEN s.outcome IN ('expired', 'returned')
                       THEN (SELECT CASE WHEN l.end_detail = 'process gone' THEN 'process_gone' ELSE 'expired' END
