@@ -52,7 +52,7 @@ class ScratchTransaction final : public storage::Transaction {
 /// Connections for reading: one per concurrently reading thread.
 class Readers {
  public:
-  Readers(std::string path, bool durable) : path_(std::move(path)), durable_(durable) {}
+  explicit Readers(std::string path) : path_(std::move(path)) {}
 
   Result<std::unique_ptr<Connection>> take() {
     {
@@ -63,7 +63,7 @@ class Readers {
         return connection;
       }
     }
-    return Connection::open(path_, durable_);
+    return Connection::open_reader(path_);
   }
   void give_back(std::unique_ptr<Connection> connection) {
     const std::lock_guard lock(mutex_);
@@ -76,20 +76,19 @@ class Readers {
 
  private:
   std::string path_;
-  bool durable_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Connection>> idle_;
 };
 
 class FileBackend final : public storage::Backend {
  public:
-  FileBackend(const StoreFile& file, bool durable, std::unique_ptr<Connection> connection, const Clock& clock)
+  FileBackend(const StoreFile& file, std::unique_ptr<Connection> connection, const Clock& clock)
       : path_(file.path()),
         in_memory_(file.in_memory()),
         wall_(clock),
         hub_(std::make_shared<ChangeHub>()),
         writer_(std::move(connection), file, clock, hub_),
-        readers_(path_, durable) {}
+        readers_(path_) {}
 
   Result<Rows> query(const Statement& statement, std::span<const Param> params, BootTime deadline) override {
     if (auto known = know_clock(deadline); !known) return std::move(known).error();
@@ -232,8 +231,7 @@ Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& url, const Clock&
   file.make_private();
   auto connection = open_writer(file, url.durable);
   if (!connection) return std::move(connection).error();
-  return std::unique_ptr<storage::Backend>(
-      std::make_unique<FileBackend>(file, url.durable, std::move(*connection), clock));
+  return std::unique_ptr<storage::Backend>(std::make_unique<FileBackend>(file, std::move(*connection), clock));
 }
 
 Result<bool> rehome(const StoreUrl& url, const Clock& clock) {

@@ -47,7 +47,7 @@ class FileWatch final : public storage::ChangeWatch {
     if (inotify_fd_ >= 0) {
       watching_ = inotify_add_watch(inotify_fd_, folder.empty() ? "." : folder.c_str(), IN_MODIFY) >= 0;
     }
-    if (auto opened = Connection::open(path, false); opened) {
+    if (auto opened = Connection::open_reader(path); opened) {
       connection_ = std::move(*opened);
       version_ = connection_->data_version();
     }

@@ -33,6 +33,15 @@ int source_of(const Statement& statement, std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, bool durable) {
+  return open_with(
+      path, fmt::format("PRAGMA synchronous = {}; {} {}", durable ? "FULL" : "NORMAL", settings, dialect().on_connect));
+}
+
+Result<std::unique_ptr<Connection>> Connection::open_reader(const std::string& path) {
+  return open_with(path, std::string(settings));
+}
+
+Result<std::unique_ptr<Connection>> Connection::open_with(const std::string& path, const std::string& script) {
   sqlite3* database = nullptr;
   constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   const int code = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
@@ -43,7 +52,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, bo
   sqlite3_busy_handler(database, &Connection::keep_waiting, connection.get());
   if (const int made = register_bound_list(database); made != SQLITE_OK) return error_of(database, made, doing);
   connection->be_patient_until(BootClock::now() + std::chrono::seconds(5));
-  if (auto configured = connection->configure(durable); !configured) {
+  if (auto configured = connection->configure(script); !configured) {
     auto error = std::move(configured).error();
     error.message = doing + ": " + error.message;
     return error;
@@ -93,10 +102,8 @@ Result<void> Connection::switch_to_wal() {
                              sqlite3_db_filename(database_, "main"))};
 }
 
-Result<void> Connection::configure(bool durable) {
+Result<void> Connection::configure(const std::string& script) {
   if (sqlite3_db_readonly(database_, "main") == 1) return error_of(nullptr, SQLITE_READONLY, "it is read-only");
-  const std::string script =
-      fmt::format("PRAGMA synchronous = {}; {} {}", durable ? "FULL" : "NORMAL", settings, dialect().on_connect);
   if (auto done = run_script(script); !done) return std::move(done).error();
   for (auto [handle, sql] : {std::pair{&begin_, "BEGIN IMMEDIATE"}, std::pair{&commit_, "COMMIT"},
                              std::pair{&rollback_, "ROLLBACK"}, std::pair{&data_version_, "PRAGMA data_version"}}) {

@@ -28,8 +28,11 @@ struct Moment {
 
 class Connection {
  public:
-  /// Opens an existing file in its current journal mode.
+  /// Opens an existing file in its current journal mode, for statements that write.
   static Result<std::unique_ptr<Connection>> open(const std::string& path, bool durable);
+  /// For statements that only read: without the scratch tables and procedures of the others, which take more time to
+  /// make than the rest of a short command.
+  static Result<std::unique_ptr<Connection>> open_reader(const std::string& path);
   /// Borrows a connection of the program, to run named statements in its transaction. It begins and commits nothing,
   /// keeps the connection's settings, and does not close it.
   static Result<std::unique_ptr<Connection>> borrow(sqlite3* database);
@@ -68,7 +71,8 @@ class Connection {
   using Script = std::vector<Prepared>;
 
   Connection(sqlite3* database, bool owned) : database_(database), owned_(owned) {}
-  Result<void> configure(bool durable);
+  static Result<std::unique_ptr<Connection>> open_with(const std::string& path, const std::string& script);
+  Result<void> configure(const std::string& script);
   Result<const Script*> script_of(const storage::Statement& statement);
   Result<Script> prepare_script(const storage::Statement& statement);
   Result<void> bind(const Prepared& prepared, const storage::Statement& statement,

@@ -1,3 +1,4 @@
+DROP VIEW leasehold_overdue;
 DROP TABLE leasehold_enqueue_request;
 DROP TABLE leasehold_recovery;
 DROP TABLE leasehold_cancel_request;
