@@ -117,6 +117,8 @@ DECLARE
                                    'there is a token for each job, and a result for each or none');
   batch record;
   done  record;
+  low   bigint;
+  high  bigint;
 BEGIN
   settled := '{}';
   to_tidy := '{}';
@@ -137,11 +139,9 @@ BEGIN
        WHERE r.token = batch.token AND r.id = ANY (done.settled) AND r.body <> '';
     END IF;
   END LOOP;
+  SELECT min(t.id), max(t.id) INTO low, high FROM unnest(settled) AS t(id);
   IF p_verdict = 'complete'
-     AND EXISTS (SELECT FROM leasehold_internal.job AS j
-                  WHERE j.batch IS NOT NULL
-                    AND j.id BETWEEN (SELECT min(t.id) FROM unnest(settled) AS t(id))
-                                 AND (SELECT max(t.id) FROM unnest(settled) AS t(id))) THEN
+     AND EXISTS (SELECT FROM leasehold_internal.job AS j WHERE j.batch IS NOT NULL AND j.id BETWEEN low AND high) THEN
     PERFORM leasehold_internal.batch_count(settled, leasehold_internal.now());
   END IF;
 END $$;
