@@ -84,8 +84,8 @@ broken("limit charged as a crash", "an attempt that took too long has failed; it
        {"CASE WHEN unwanted THEN 'cancelled' ELSE 'failed' END\n    FROM leasehold_overdue":
         "CASE WHEN unwanted THEN 'cancelled' ELSE 'expired' END\n    FROM leasehold_overdue"},
        conformance("JobTimeoutTest.Promise0*"))
-broken("lapsed job started", "a job that was not started in time is never started", SQL + "queue.sql",
-       {"WHERE queue = :queue AND at <= :now AND token = 0);\nINSERT": "WHERE queue = :queue AND at < 0 AND token = 0);\nINSERT"},
+broken("lapsed job started", "a job that was not started in time is never started", SQL + "connection_turns.sql",
+       {"WHERE queue = NEW.queue AND at <= NEW.now AND token = 0);": "WHERE queue = NEW.queue AND at < 0 AND token = 0);"},
        conformance("JobLapseTest.*"))
 broken("lapse forgotten", "a job may lapse again after its attempt", SQL + "connection_queue.sql",
        {"  UPDATE leasehold_deadline SET token = 0, at = (SELECT expires_at": 
@@ -205,11 +205,11 @@ broken("skip unrecorded", "every missed occurrence is recorded as skipped", SQL 
 
 # Groups.
 
-broken("turn forgotten", "a claim starts behind the group that the latest one served", SQL + "queue.sql",
-       {" WHERE (SELECT turns FROM temp.leasehold_job_claim) AND {beside_groups};": " WHERE false;"},
+broken("turn forgotten", "a claim starts behind the group that the latest one served", SQL + "connection_turns.sql",
+       {"WHERE queue = NEW.queue), '') WHERE NEW.turns;": "WHERE queue = NEW.queue), '') WHERE false;"},
        conformance("JobGroupTest.ClaimsTakeTurns*"))
-broken("cap without the running jobs", "a group never has more running jobs than its cap", SQL + "queue.sql",
-       {"                   - coalesce((SELECT jobs FROM running_group WHERE running_group.name = step.name), 0)\n": ""},
+broken("cap without the running jobs", "a group never has more running jobs than its cap", SQL + "connection_turns.sql",
+       {"                     - coalesce((SELECT jobs FROM running_group WHERE running_group.name = step.name), 0)\n": ""},
        conformance("JobGroupTest.ACapCountsTheRunningJobs*"))
 
 # API tokens, and requests that may be repeated.
