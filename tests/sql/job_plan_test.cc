@@ -148,6 +148,21 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfManyBundlesThanOfFew) {
   for (std::size_t i = 0; i < claims.size(); ++i) EXPECT_EQ(read_by(claims[i]), of_few[i]) << claims[i];
 }
 
+TEST_F(JobPlanTest, CompletedJobsAreFoundBehindManyThatWait) {
+  alice_.run(here("SELECT leasehold_internal.job_enqueue('old', 'x')"));
+  alice_.run(
+      here("SELECT leasehold_internal.job_settle(job_ids[1], token, 'complete') FROM "
+           "leasehold_internal.job_claim('old')"));
+  // More jobs than a list without a state walks over.
+  alice_.run(
+      here("INSERT INTO leasehold_internal.job (created_at, priority, queue, payload) SELECT leasehold_internal.now(), "
+           "0, 'new', 'x' FROM generate_series(1, 100001)"));
+  const std::string list =
+      "job_list(leasehold_internal.job_filter_of(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), '{completed}', 10)";
+  EXPECT_EQ(alice_.scalar(here("SELECT string_agg(queue, ' ') FROM leasehold_internal." + list)), "old");
+  EXPECT_LE(read_by(list), 1000);
+}
+
 TEST_F(JobPlanTest, CountsAndListsReadNoMoreOfAVeryLongQueueThanOfALongOne) {
   const auto grow = [this](int jobs) {
     alice_.run(here(

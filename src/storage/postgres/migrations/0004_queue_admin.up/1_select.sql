@@ -97,15 +97,19 @@ CREATE FUNCTION leasehold_internal.job_ids_available(
           AND leasehold_internal.job_matches(j.queue, j.tags, j.job_group, j.dedupe_key, j.created_at, f))
     UNION ALL
     SELECT tied.id FROM asked AS a CROSS JOIN LATERAL (
-      SELECT b.first_id, b.last_id FROM leasehold_internal.bundle AS b
-       WHERE b.first_id < f.before_id AND b.first_id > f.from_id - leasehold_internal.bundle_size()
-         AND (f.queue IS NULL OR b.queue = f.queue)
-       ORDER BY b.first_id DESC LIMIT CASE WHEN a.plain THEN p_max ELSE 10000 END) AS newest
-     CROSS JOIN LATERAL generate_series(greatest(newest.first_id, f.from_id), least(newest.last_id, f.before_id - 1))
-       AS tied(id)
-     WHERE a.plain OR EXISTS (
-       SELECT FROM leasehold_internal.job AS j WHERE j.id = tied.id
-          AND leasehold_internal.job_matches(j.queue, j.tags, j.job_group, j.dedupe_key, j.created_at, f))
+      -- later: how many jobs the bundles behind it have. Tied jobs never lapse, so these suffice.
+      SELECT b.*, sum(greatest(b.last_id - b.first_id + 1, 0)) OVER (
+                    ORDER BY b.first_id DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS later
+        FROM (SELECT greatest(t.first_id, f.from_id) AS first_id, least(t.last_id, f.before_id - 1) AS last_id
+                FROM leasehold_internal.bundle AS t
+               WHERE t.first_id < f.before_id AND t.first_id > f.from_id - leasehold_internal.bundle_size()
+                 AND (f.queue IS NULL OR t.queue = f.queue)
+               ORDER BY t.first_id DESC LIMIT CASE WHEN a.plain THEN p_max ELSE 10000 END) AS b) AS newest
+     CROSS JOIN LATERAL generate_series(newest.first_id, newest.last_id) AS tied(id)
+     WHERE (NOT a.plain OR coalesce(newest.later, 0) < p_max)
+       AND (a.plain OR EXISTS (
+         SELECT FROM leasehold_internal.job AS j WHERE j.id = tied.id
+            AND leasehold_internal.job_matches(j.queue, j.tags, j.job_group, j.dedupe_key, j.created_at, f)))
     UNION ALL
     SELECT d.job_id FROM leasehold_internal.deferred AS d JOIN leasehold_internal.job AS j ON j.id = d.job_id
      WHERE d.due_at <= p_moment AND d.job_id >= f.from_id AND d.job_id < f.before_id
@@ -113,7 +117,8 @@ CREATE FUNCTION leasehold_internal.job_ids_available(
   ) AS w WHERE NOT leasehold_internal.has_lapsed(w.job_id, p_moment) ORDER BY w.job_id DESC LIMIT p_max
 $$;
 
--- The newest jobs of a state. Completed jobs have no index except the id: this walks back over a bounded number of jobs.
+-- The newest jobs of a state. Completed jobs have no index except the id: this walks back over a bounded number of them,
+-- and without a state over a bounded number of jobs.
 CREATE FUNCTION leasehold_internal.job_ids(
   p_state text, f leasehold_internal.job_filter, p_max bigint, p_moment timestamptz
 ) RETURNS SETOF bigint LANGUAGE plpgsql STABLE AS $$
@@ -165,16 +170,22 @@ BEGIN
         AND leasehold_internal.job_matches(j.queue, j.tags, j.job_group, j.dedupe_key, j.created_at, f)
       ORDER BY d.job_id DESC LIMIT p_max)
     ORDER BY 1 DESC LIMIT p_max;
+  ELSIF p_state = 'completed' THEN
+    RETURN QUERY
+    SELECT w.job_id FROM (
+      SELECT s.job_id FROM leasehold_internal.settled AS s
+       WHERE s.final AND s.outcome = 'completed' AND s.job_id >= f.from_id AND s.job_id < f.before_id
+       ORDER BY s.job_id DESC LIMIT 100000) AS w
+      JOIN leasehold_internal.job AS j ON j.id = w.job_id
+     WHERE leasehold_internal.job_matches(j.queue, j.tags, j.job_group, j.dedupe_key, j.created_at, f)
+     ORDER BY w.job_id DESC LIMIT p_max;
   ELSE
-    PERFORM p_state IS NULL OR p_state = 'completed'
-         OR leasehold_internal.refuse(format('"%s" is not a job state', p_state));
+    PERFORM p_state IS NULL OR leasehold_internal.refuse(format('"%s" is not a job state', p_state));
     RETURN QUERY
     SELECT w.id FROM (
       SELECT j.id, j.queue, j.tags, j.job_group, j.dedupe_key, j.created_at FROM leasehold_internal.job AS j
        WHERE j.id >= f.from_id AND j.id < f.before_id ORDER BY j.id DESC LIMIT 100000) AS w
      WHERE leasehold_internal.job_matches(w.queue, w.tags, w.job_group, w.dedupe_key, w.created_at, f)
-       AND (p_state IS NULL OR EXISTS (
-         SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = w.id AND s.final AND s.outcome = 'completed'))
      ORDER BY w.id DESC LIMIT p_max;
   END IF;
 END $$;
