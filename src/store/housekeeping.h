@@ -14,8 +14,8 @@ namespace leasehold {
 Result<Pruned> prune_in_batches(storage::Backend& backend, Duration older_than, std::int64_t batch,
                                 Duration call_timeout);
 
-/// Adds what is new to the totals of the store, in steps; `waits`: for another process that is adding. `call_timeout`
-/// is for each step.
+/// Adds what is new to the totals of the store, in steps; `waits`: all of it, and after another process that is adding.
+/// Otherwise only so much that a reader can wait for it. `call_timeout` is for each step.
 Result<void> bring_totals_up(storage::Backend& backend, bool waits, Duration call_timeout);
 
 // Recovery: work of expired leases and dead processes goes back.

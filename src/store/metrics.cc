@@ -154,11 +154,14 @@ std::set<std::string, std::less<>> names_in(const std::vector<StoreCount>& count
 }  // namespace
 
 Result<void> bring_totals_up(storage::Backend& backend, bool waits, Duration call_timeout) {
-  for (;;) {
-    auto step = storage::query_one(backend, sql::CountersRoll{.waits = waits}, BootClock::now() + call_timeout);
-    if (!step) return std::move(step).error();
-    if (!step->has_more) return {};
+  // A reader does not wait until a long history is counted: the next one goes on.
+  constexpr int steps_of_a_reader = 5;
+  for (int step = 0; waits || step < steps_of_a_reader; ++step) {
+    auto counted = storage::query_one(backend, sql::CountersRoll{.waits = waits}, BootClock::now() + call_timeout);
+    if (!counted) return std::move(counted).error();
+    if (!counted->has_more) return {};
   }
+  return {};
 }
 
 Result<StoreMetrics> Store::metrics() const {

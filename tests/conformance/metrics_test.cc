@@ -195,6 +195,22 @@ TEST_P(MetricsTest, TotalsAddUpHoweverOftenTheyAreRead) {
   EXPECT_EQ(totals(), of_everything());
 }
 
+TEST_P(MetricsTest, OneReaderCountsOnlySoMuchAndTheNextGoesOn) {
+  constexpr int in_a_step = 30'001;
+  constexpr int steps = 6;
+  const bool postgres = GetParam() == StoreKind::postgres;
+  for (int i = 0; i < steps; ++i) {
+    under_test().run("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
+                     std::to_string(in_a_step) + ") INSERT INTO " + under_test().table("event") +
+                     " (at, kind, key, what, token, holder, host) SELECT " + (postgres ? "now()" : "0") +
+                     ", 'lock', 'many', 'acquired', i, 'ann', '' FROM n");
+  }
+  const auto first = totals()["grants lock"];
+  EXPECT_GT(first, 0);
+  EXPECT_LT(first, steps * in_a_step) << "it does not wait until all is counted";
+  EXPECT_EQ(totals()["grants lock"], steps * in_a_step);
+}
+
 TEST_P(MetricsTest, TimesFallInTheirBuckets) {
   for (int i = 0; i < 3; ++i) complete_job("mail");
   const auto now = metrics();
