@@ -86,6 +86,17 @@ TEST_P(PumpTest, WithoutClientsTheStoreIsLeftAlone) {
   until(bob, "leases");
 }
 
+TEST_P(PumpTest, AWatchTellsAChangeFromTheEndOfItsTime) {
+  const auto watch = faults_->watch("");
+  EXPECT_TRUE(eventually([&] { return !watch->wait(BootClock::now() + 200ms); })) << "it may wake by itself at first";
+  watch->wake();
+  EXPECT_TRUE(watch->wait(BootClock::now() + 30s));
+  // PostgreSQL announces only what a process waits for.
+  if (GetParam() == StoreKind::postgres) return;
+  take(locks(), "deploy", {}, by("alice"));
+  EXPECT_TRUE(watch->wait(BootClock::now() + 30s));
+}
+
 TEST_P(PumpTest, ARequestChoosesItsTopicsAndWhereToResume) {
   auto made = pump().answer(request("topics=events%2Cleases"));
   ASSERT_TRUE(ok(made));
