@@ -109,6 +109,7 @@ Reply Protocol::call(const Message& request, bool is_modern, const std::stop_tok
   if (arguments != nullptr && !arguments->is_object()) return bad_params("\"arguments\" must be an object");
   const auto written = json_member(request.params, "arguments").value_or("{}");
   const auto outcome = call_tool(desk_, *tool, written, stop);
+  if (note_) note_(tool->name, outcome.code);
   if (outcome.bad_arguments) return bad_params(outcome.text);
   const auto result = result_of(outcome);
   return is_modern ? modern(result) : result;

@@ -4,8 +4,10 @@
 // Calls run on threads of their own, so one that waits delays no other.
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,10 +22,14 @@ namespace leasehold::mcp {
 /// JSON of a result, or an error.
 using Reply = std::variant<std::string, RpcError>;
 
+/// A tool was called: its name, and "ok" or the word of the refusal.
+using NoteCall = std::function<void(std::string_view tool, std::string_view outcome)>;
+
 /// Threading: from any thread.
 class Protocol {
  public:
-  Protocol(Desk& desk, std::vector<Tool> tools) : desk_(desk), tools_(std::move(tools)) {}
+  Protocol(Desk& desk, std::vector<Tool> tools, NoteCall note = {})
+      : desk_(desk), tools_(std::move(tools)), note_(std::move(note)) {}
 
   Reply answer(const Message& request, const std::stop_token& stop);
   /// Whether answering may take long: then no other request should wait for it.
@@ -36,6 +42,7 @@ class Protocol {
 
   Desk& desk_;
   const std::vector<Tool> tools_;
+  const NoteCall note_;
 };
 
 struct ServerOptions {

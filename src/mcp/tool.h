@@ -61,6 +61,7 @@ struct Outcome {
   std::string structured{};  ///< JSON; empty: none
   bool is_error = false;
   bool bad_arguments = false;
+  std::string_view code = "ok";  ///< for counts: the word of a refusal, also of one that is an answer
 };
 
 Outcome call_tool(Desk& desk, const Tool& tool, std::string_view arguments, const std::stop_token& stop);

@@ -140,7 +140,8 @@ std::string_view next_step_after(Errc code) {
 }
 
 Outcome refused(const Error& error) {
-  Outcome outcome{.is_error = true, .bad_arguments = error.code == Errc::invalid_argument};
+  Outcome outcome{
+      .is_error = true, .bad_arguments = error.code == Errc::invalid_argument, .code = to_string(error.code)};
   outcome.text = fmt::format("{}: {}", to_string(error.code), error.message);
   if (const auto next = next_step_after(error.code); !next.empty()) outcome.text += fmt::format(". {}", next);
   return outcome;
@@ -152,7 +153,7 @@ Outcome not_granted(const Error& error) {
   const auto* session = error.find<std::string>(session_detail);
   const auto session_text = session != nullptr ? fmt::format("\"session\":{},", quoted_json(*session)) : "";
   text.replace(0, 1, "{\"granted\":false," + session_text);
-  return {.text = text, .structured = text};
+  return {.text = text, .structured = text, .code = to_string(error.code)};
 }
 
 Result<act::Answer> perform(Desk& desk, const Tool& tool, std::string_view arguments, const std::stop_token& stop) {

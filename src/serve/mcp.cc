@@ -6,7 +6,6 @@
 #include <array>
 #include <vector>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "mcp/server.h"
 #include "observe/metrics.h"
@@ -46,13 +45,6 @@ std::vector<mcp::Tool> tools_for(const Caller& caller, const std::vector<mcp::To
   return tools;
 }
 
-/// The name of the tool that a message calls, without its quotes; empty if it calls none.
-std::string tool_in(const mcp::Message& message) {
-  if (message.method != "tools/call") return "";
-  const auto name = json_member(message.params, "name").value_or("");
-  return name.size() > 2 ? std::string(name.substr(1, name.size() - 2)) : "";
-}
-
 std::optional<Response> refusal_of(const Request& request, const Caller& caller) {
   if (caller.by_cookie) {
     return problem(request, 401, "unauthorized",
@@ -87,12 +79,11 @@ Response mcp_response(const Request& request, const Store& store, const Caller& 
   if (message.id.empty() || message.method.empty()) return {.status = 202};
   const auto began = BootClock::now();
   mcp::Desk desk([&store]() -> Result<Store> { return store; }, holder_of(caller, request), false);
-  mcp::Protocol protocol(desk, tools_for(caller, *toolsets));
+  mcp::Protocol protocol(desk, tools_for(caller, *toolsets), [began](std::string_view tool, std::string_view outcome) {
+    observe::process().mcp(tool, outcome, BootClock::now() - began);
+  });
   const auto reply = protocol.answer(message, stop);
   const auto* error = std::get_if<mcp::RpcError>(&reply);
-  if (const auto tool = tool_in(message); !tool.empty()) {
-    observe::process().mcp(tool, error == nullptr ? "ok" : "invalid_argument", BootClock::now() - began);
-  }
   return json_response(error != nullptr ? mcp::error_line(message.id, *error)
                                         : mcp::result_line(message.id, std::get<std::string>(reply)));
 }

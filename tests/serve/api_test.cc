@@ -253,6 +253,31 @@ TEST_P(ApiTest, AgentsCallToolsOverHttp) {
   EXPECT_EQ(ask("[]", reader).status, 400);
 }
 
+TEST_P(ApiTest, ToolsCountByHowTheyEnded) {
+  start_without_auth();
+  const auto call = [&](const std::string& tool, const std::string& arguments) {
+    const auto params = fmt::format(R"({{"name":"{}","arguments":{}}})", tool, arguments);
+    return client().ask("POST", "/mcp", R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" + params + "}");
+  };
+  const auto count = [&](const std::string& tool, const std::string& outcome) {
+    const auto page = get("/metrics").body;
+    const auto line = fmt::format("leasehold_mcp_calls_total{{tool=\"{}\",outcome=\"{}\"}} ", tool, outcome);
+    const auto at = page.find(line);
+    return at == std::string::npos ? 0 : std::stoi(page.substr(at + line.size()));
+  };
+  const auto held = count("lock_acquire", "held");
+  const auto missing = count("claim_show", "not_found");
+  const auto granted = count("lock_acquire", "ok");
+  call("lock_acquire", R"({"name":"deploy"})");
+  call("lock_acquire", R"({"name":"deploy"})");
+  call("claim_show", R"({"key":"nothing"})");
+  call("no_such_tool", "{}");
+  EXPECT_EQ(count("lock_acquire", "ok"), granted + 1);
+  EXPECT_EQ(count("lock_acquire", "held"), held + 1);
+  EXPECT_EQ(count("claim_show", "not_found"), missing + 1);
+  EXPECT_EQ(get("/metrics").body.find("no_such_tool"), std::string::npos) << "clients choose no labels";
+}
+
 TEST_P(ApiTest, TheStreamGreets) {
   start();
   EXPECT_EQ(get("/api/v1/stream").status, 401);
