@@ -49,7 +49,7 @@ class FragmentCheck {
 
   void plan(const std::string& key, const std::string& sql) {
     if (error_) return;
-    auto planned = database_.run("EXPLAIN " + sql, deadline_);
+    auto planned = database_.plan(sql, deadline_);
     if (planned) return;
     const bool out_of_reach = planned.error().code == Errc::unavailable;
     error_ = out_of_reach ? std::move(planned).error() : error_at(table_, key, planned.error().message);

@@ -102,11 +102,12 @@ Result<std::vector<Named>> assignments_of(std::string_view sql) {
     const bool is_quoted = part.starts_with('"');
     const auto name_end = is_quoted ? end_of_quotes(part, 0) : word_at(part, 0).size();
     const auto rest = trimmed(part.substr(name_end));
-    if (name_end == 0 || !rest.starts_with('=')) {
+    const auto name = is_quoted && name_end > 1 ? part.substr(1, name_end - 2) : part.substr(0, name_end);
+    const auto value = rest.starts_with('=') ? trimmed(rest.substr(1)) : std::string_view();
+    if (name.empty() || value.empty()) {
       return invalid(fmt::format("{} is no assignment: write column = expression, …", leasehold::quoted(part)));
     }
-    const auto name = is_quoted ? part.substr(1, name_end - 2) : part.substr(0, name_end);
-    assignments.emplace_back(std::string(name), std::string(trimmed(rest.substr(1))));
+    assignments.emplace_back(std::string(name), std::string(value));
   }
   return assignments;
 }

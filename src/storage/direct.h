@@ -35,6 +35,9 @@ class Direct {
   /// Runs one or several statements; returns the rows of the last one that has any. `busy`: another session holds a
   /// lock, nothing happened. `in_doubt`: a statement that commits may have happened.
   virtual Result<TextRows> run(std::string_view sql, BootTime deadline) = 0;
+  /// Asks whether the database can run this one statement. Nothing is run, not even what follows it: then
+  /// `invalid_argument`.
+  virtual Result<void> plan(std::string_view sql, BootTime deadline) = 0;
   /// Starts a transaction that may write.
   virtual Result<void> begin(BootTime deadline) = 0;
 
@@ -48,6 +51,11 @@ class Direct {
   /// Ready for another transaction: connected, and in none.
   [[nodiscard]] virtual bool idle() const = 0;
 };
+
+/// The refusal of plan().
+inline Error more_than_one_statement() {
+  return {.code = Errc::invalid_argument, .message = "it is more than one statement"};
+}
 
 /// 'it''s', for both databases. A text with a NUL has no form: it ends before it.
 std::string quote_literal(std::string_view text);

@@ -121,6 +121,18 @@ TEST_P(AdoptRefusalTest, AKeyThatMayBeNullOrIsNotUniqueIsRefused) {
   expect_refused("missing", file + "key = [\"nothing\"]\n", "no column");
 }
 
+TEST_P(AdoptRefusalTest, ALookAtAFragmentRunsNothing) {
+  run(support::jobs_table);
+  run("CREATE TABLE {s}.bystander (id integer PRIMARY KEY)");
+  const std::string file = "[{s}.jobs]\nshape = \"work\"\n";
+  const std::string attack = "1 = 1); DROP TABLE {s}.bystander; SELECT (1 = 1";
+  expect_refused("condition", file + "claimable = \"" + attack + "\"\n", "claimable: it is more than one statement");
+  const auto work = file + "claimable = \"1 = 1\"\n";
+  expect_refused("order", work + "order = \"id; DROP TABLE {s}.bystander\"\n", "order: it is more than one statement");
+  expect_refused("assignment", work + "on_claim = \"status = " + attack + "\"\n", "on_claim: ");
+  expect_refused("one side", work + "on_claim = \"status =\"\n", "is no assignment");
+}
+
 TEST_P(AdoptRefusalTest, AnApplyInterruptedAtAnyStepContinues) {
   for (int step = 0;; ++step) {
     run(support::jobs_table);

@@ -107,7 +107,7 @@ class FragmentCheck {
 
   void plan(const std::string& key, const std::string& sql) {
     if (error_) return;
-    auto planned = database_.run("EXPLAIN " + sql, deadline_);
+    auto planned = database_.plan(sql, deadline_);
     if (planned) return;
     if (planned.error().code == Errc::unavailable) {
       error_ = std::move(planned).error();

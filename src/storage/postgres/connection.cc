@@ -87,9 +87,18 @@ bool Connection::queue(const Command& command, Naming naming, Exchange& exchange
 }
 
 Outcome Connection::script(const std::string& sql, BootTime deadline) {
+  return read_texts(PQsendQuery(conn_, sql.c_str()) == 1, deadline);
+}
+
+Outcome Connection::statement(const std::string& sql, BootTime deadline) {
+  const int sent = PQsendQueryParams(conn_, sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0);
+  return read_texts(sent == 1, deadline);
+}
+
+Outcome Connection::read_texts(bool sent, BootTime deadline) {
   Exchange exchange{.deadline = deadline};
   unreplicated_ = false;
-  if (PQsendQuery(conn_, sql.c_str()) != 1) {
+  if (!sent) {
     exchange.broken = complaint();
     return finish(exchange);
   }

@@ -62,6 +62,8 @@ class Connection {
 
   /// The simple protocol: any number of statements, results in text. On a failure, the results before it.
   Outcome script(const std::string& sql, BootTime deadline);
+  /// The same for one statement; the server refuses more.
+  Outcome statement(const std::string& sql, BootTime deadline);
 
   /// No exchange is in progress. False after any exchange that did not end.
   [[nodiscard]] bool idle() const;
@@ -89,6 +91,7 @@ class Connection {
   static void note_notice(void* self, const PGresult* notice);
 
   bool queue(const Command& command, Naming naming, Exchange& exchange);
+  Outcome read_texts(bool sent, BootTime deadline);
   void flush(Exchange& exchange);
   ResultPtr next_result(Exchange& exchange);
   void read_pipeline(Exchange& exchange);

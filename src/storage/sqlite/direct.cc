@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "storage/sqlite/backend.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/values.h"
@@ -37,6 +38,18 @@ class FileDirect final : public storage::Direct {
       if (const int ended = collect(statement.get(), rows); ended != SQLITE_DONE) return failed(ended);
     }
     return rows;
+  }
+
+  Result<void> plan(std::string_view sql, BootTime deadline) override {
+    deadline_ = deadline;
+    const char* tail = nullptr;
+    sqlite3_stmt* made = nullptr;
+    const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &made, &tail);
+    const StatementHandle statement(made);
+    if (code != SQLITE_OK) return failed(code);
+    sql.remove_prefix(static_cast<std::size_t>(tail - sql.data()));
+    if (!trimmed(sql).empty()) return storage::more_than_one_statement();
+    return {};
   }
 
   Result<void> begin(BootTime deadline) override {
