@@ -7,9 +7,6 @@
 //   order?"
 #pragma once
 
-// Errors are values here: toml++ is built without exceptions.
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -23,6 +20,7 @@
 
 #include "adopt/description.h"
 #include "base/text.h"
+#include "base/toml.h"
 #include "base/time_text.h"
 
 namespace leasehold::adopt {

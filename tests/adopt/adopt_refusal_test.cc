@@ -133,6 +133,27 @@ TEST_P(AdoptRefusalTest, ALookAtAFragmentRunsNothing) {
   expect_refused("one side", work + "on_claim = \"status =\"\n", "is no assignment");
 }
 
+TEST_P(AdoptRefusalTest, LettersOfOtherAlphabetsNeedQuotes) {
+  expect_refused("a name",
+                 "\n[main.stra\xC3\x9F"
+                 "e]\n",
+                 "adopt.toml:2: ");
+  expect_refused("a value", "[main.jobs] # \xC3\xA4\nshape = \xD0\xB6\n", "adopt.toml:2: ");
+  expect_refused("a blank", "[\xE3\x80\x80main.jobs]\n", "adopt.toml:1: ");
+  run(support::jobs_table);
+  const auto quoted = adoption().plan(
+      with_schema("\xEF\xBB\xBF# \xC3\xA4\n[{s}.jobs]\nshape = 'work'\nclaimable = \"note = '\xC3\x9F\\\"'\"\n"
+                  "order = '''id -- \xC3\x9F\n'''\n"),
+      "adopt.toml");
+  EXPECT_TRUE(quoted.ok()) << quoted.error().message;
+}
+
+TEST_P(AdoptRefusalTest, ABrokenFileIsRefusedWithItsLine) {
+  for (const std::string file : {"[\x01]\n", "[main.jobs", "[main.jobs]\nx = \"\x02\"", "a.\x03 = 1"}) {
+    expect_refused(file, file, "adopt.toml:");
+  }
+}
+
 TEST_P(AdoptRefusalTest, AnApplyInterruptedAtAnyStepContinues) {
   for (int step = 0;; ++step) {
     run(support::jobs_table);

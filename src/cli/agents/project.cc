@@ -1,16 +1,14 @@
 #include "cli/agents/project.h"
 
-// Errors are values here: toml++ is built without exceptions.
-#define TOML_EXCEPTIONS 0
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <array>
 #include <utility>
 
 #include "base/text.h"
+#include "base/toml.h"
 #include "base/worktree.h"
 #include "cli/input.h"
 #include "core/store_url.h"
