@@ -80,7 +80,8 @@ Result<Caller> Callers::caller_with(const std::string& secret) {
   Caller caller{.name = token->name,
                 .scope = token->scope,
                 .only = std::move(token->only),
-                .owner = fmt::format("token:{}", token->id)};
+                .owner = fmt::format("token:{}", token->id),
+                .token = token->id};
   if (known_.size() >= max_known) known_.clear();
   known_[secret] = {caller, now + known_for};
   return caller;

@@ -1,6 +1,7 @@
 // The caller behind a request: an API token in a header, or in the cookie of a browser that has logged in.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,7 @@ struct Caller {
   Scope scope = Scope::read;
   std::vector<std::string> only{};  ///< patterns such as "queue:mail*"; empty: everything
   std::string owner{};              ///< whose Idempotency-Keys it uses
+  std::int64_t token = 0;           ///< its id; 0: everyone may come in
   bool by_cookie = false;           ///< a browser: what it changes must come from our own page
 };
 

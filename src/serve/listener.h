@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,8 @@ struct Subscription {
   std::shared_ptr<Stream> stream{};
   Topics topics{};
   std::optional<EventMark> after{};  ///< resume behind this mark; nothing: events from now on
+  /// Of the client's API token, see TokenWatch; null: it needs none.
+  std::shared_ptr<std::stop_source> token{};
 };
 
 /// Belongs to one thread.
@@ -34,9 +37,14 @@ class Listener {
   static constexpr Duration between_heartbeats = std::chrono::seconds(15);
 
   explicit Listener(Subscription subscription)
-      : stream_(std::move(subscription.stream)), topics_(subscription.topics), mark_(subscription.after) {}
+      : stream_(std::move(subscription.stream)),
+        topics_(subscription.topics),
+        mark_(subscription.after),
+        token_(std::move(subscription.token)) {}
 
   [[nodiscard]] bool gone() const { return stream_->gone(); }
+  /// Whether its API token is no longer valid.
+  [[nodiscard]] bool has_lost_token() const { return token_ && token_->stop_requested(); }
   [[nodiscard]] bool has(Topic topic) const { return topics_.has(topic); }
   [[nodiscard]] const Topics& topics() const { return topics_; }
 
@@ -73,6 +81,7 @@ class Listener {
   std::shared_ptr<Stream> stream_;
   Topics topics_;
   std::optional<EventMark> mark_;  ///< the client has got every event below
+  std::shared_ptr<std::stop_source> token_;
   std::optional<EventReader> reader_{};
   Topics shown_{};  ///< the rows that the client knows
   bool backlog_ = false;

@@ -27,6 +27,8 @@ constexpr int rest_after_events = 2;
 
 constexpr int reconnect_ms = 2000;
 
+std::string bye_frame(std::string_view reason) { return frame("bye", model::json_object({{"reason", reason}})); }
+
 std::string trouble_frame(const Error& error) {
   return frame("trouble", model::json_object({{"code", std::string_view(to_string(error.code))},
                                               {"message", std::string_view(error.message)}}));
@@ -92,7 +94,10 @@ void Live::note_change_of_rows() {
 }
 
 void Live::forget_the_gone() {
-  listeners_.remove_if([](const Listener& listener) { return listener.gone(); });
+  for (auto& listener : listeners_) {
+    if (listener.has_lost_token()) listener.close(bye_frame("the API token was revoked or has expired"));
+  }
+  listeners_.remove_if([](const Listener& listener) { return listener.gone() || listener.has_lost_token(); });
   if (!idle()) return;
   events_.end();
   troubles_.clear();
@@ -235,7 +240,7 @@ Live::Next Live::next() const {
 }
 
 void Live::close(std::string_view reason) {
-  const auto bye = frame("bye", model::json_object({{"reason", reason}}));
+  const auto bye = bye_frame(reason);
   for (auto& listener : listeners_) listener.close(bye);
   listeners_.clear();
   events_.end();

@@ -40,9 +40,10 @@ Pump::~Pump() {
   if (thread_.joinable()) thread_.join();
 }
 
-Result<Response> Pump::answer(const Request& request) {
+Result<Response> Pump::answer(const Request& request, std::shared_ptr<std::stop_source> token) {
   auto subscription = subscription_from(request);
   if (!subscription) return std::move(subscription).error();
+  subscription->token = std::move(token);
   // Proxies must pass on each frame at once.
   Response response{
       .headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}},

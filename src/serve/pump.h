@@ -36,7 +36,8 @@ class Pump {
   /// A response that goes on. Its query: `topics` (all, if left out) and `after`, a mark; the header Last-Event-ID has
   /// precedence over it, since a client that reconnects repeats the query. `invalid_argument`; `unavailable` after
   /// drain().
-  Result<Response> answer(const Request& request);
+  /// Once `token` stops, the stream ends within a second; see Subscription.
+  Result<Response> answer(const Request& request, std::shared_ptr<std::stop_source> token = {});
   Result<void> add(Subscription subscription);
 
   /// Ends every stream with `bye`, and opens no other.

@@ -69,6 +69,7 @@ Site::Site(const Store& store, const SiteOptions& options)
       options_(options),
       gate_(options.gate),
       callers_(store, options.callers),
+      tokens_(store),
       pump_(std::in_place, store) {}
 
 Site::~Site() { finish(); }
@@ -196,13 +197,35 @@ void Site::perform(Visit& visit, bool may_wait) {
   if (!caller) return finish(visit, problem(request, caller.error()));
   visit.caller = caller->name;
   std::stop_source no_wait;
-  if (!may_wait) no_wait.request_stop();
-  const auto stop = may_wait ? request.gone : no_wait.get_token();
+  no_wait.request_stop();
   try {
-    finish(visit, visit.act != nullptr ? act(visit, *caller, stop) : mcp_response(request, store_, *caller, stop));
+    finish(visit, may_wait ? act_patiently(visit, *caller) : perform_for(visit, *caller, no_wait.get_token()));
   } catch (const std::exception& error) {
     finish(visit, problem(request, {.code = Errc::internal, .message = error.what()}));
   }
+}
+
+Response Site::act_patiently(const Visit& visit, const Caller& caller) {
+  std::stop_source stop;
+  const auto end = [&stop] { stop.request_stop(); };
+  const auto token = tokens_.watch(caller.token);
+  const std::stop_callback gone(visit.request.gone, end);
+  const std::stop_callback ended(token->get_token(), end);
+  return perform_for(visit, caller, stop.get_token());
+}
+
+Response Site::perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop) {
+  return visit.act != nullptr ? act(visit, caller, stop) : mcp_response(visit.request, store_, caller, stop);
+}
+
+void Site::check_tokens() {
+  if (tokens_.idle() || checking_tokens_.exchange(true)) return;
+  acts_.run([this] {
+    if (const auto checked = tokens_.check(); !checked && options_.log != nullptr) {
+      options_.log->warning("API tokens cannot be checked", {{observe::LogKey::detail, checked.error().message}});
+    }
+    checking_tokens_ = false;
+  });
 }
 
 Response Site::act(const Visit& visit, const Caller& caller, const std::stop_token& stop) {

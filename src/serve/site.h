@@ -17,6 +17,7 @@
 #include "serve/callers.h"
 #include "serve/gate.h"
 #include "serve/pump.h"
+#include "serve/token_watch.h"
 #include "serve/transport.h"
 
 namespace leasehold::serve {
@@ -29,7 +30,7 @@ struct SiteOptions {
   observe::Log* log = nullptr;
 };
 
-/// Threading: admit() and handle() on the network thread, the rest from any thread.
+/// Threading: admit(), handle() and check_tokens() on the network thread, the rest from any thread.
 class Site : public Handler {
  public:
   Site(const Store& store, const SiteOptions& options);
@@ -41,6 +42,9 @@ class Site : public Handler {
 
   /// The path and query of a link that logs a browser in once, for a store without tokens.
   Result<std::optional<std::string>> new_login_link();
+
+  /// Ends the streams and waits whose API token is no longer valid. Call it every few seconds.
+  void check_tokens();
 
   /// From now on it is not ready, and performs no further acts.
   void drain();
@@ -92,8 +96,11 @@ class Site : public Handler {
   Response log_in(const Visit& visit);
   Response log_out(const Visit& visit);
   Response act(const Visit& visit, const Caller& caller, const std::stop_token& stop);
+  /// With a stop token that fires when the client goes, or when its API token ends.
+  Response act_patiently(const Visit& visit, const Caller& caller);
+  Response perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop);
 
-  /// The response for a caller that may look at the whole store.
+  /// The response for a caller that may look at the whole store; `look` gets the caller.
   template <typename Look>
   Response for_reader(const Visit& visit, Look look);
   [[nodiscard]] Response logged_in(const Request& request, std::string_view token, bool wants_page) const;
@@ -102,6 +109,8 @@ class Site : public Handler {
   const SiteOptions options_;
   const Gate gate_;
   Callers callers_;
+  TokenWatch tokens_;
+  std::atomic<bool> checking_tokens_ = false;
   std::optional<Pump> pump_;  ///< none after finish()
   std::atomic<bool> draining_ = false;
   Pool acts_{16};

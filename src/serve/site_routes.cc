@@ -49,23 +49,23 @@ Response Site::for_reader(const Visit& visit, Look look) {
   if (!may_touch(caller->only, "", "")) {
     return problem(visit.request, denied("this token is not for the whole store"));
   }
-  return look();
+  return look(*caller);
 }
 
 Response Site::metrics(const Visit& visit) {
-  return for_reader(visit, [] { return metrics_response(observe::process_metrics()); });
+  return for_reader(visit, [](const Caller& /*caller*/) { return metrics_response(observe::process_metrics()); });
 }
 
 Response Site::store_metrics(const Visit& visit) {
-  return for_reader(visit, [&] {
+  return for_reader(visit, [&](const Caller& /*caller*/) {
     auto text = observe::store_metrics_text(store_);
     return text ? metrics_response(std::move(*text)) : problem(visit.request, text.error());
   });
 }
 
 Response Site::stream(const Visit& visit) {
-  return for_reader(visit, [&] {
-    auto opened = pump_->answer(visit.request);
+  return for_reader(visit, [&](const Caller& caller) {
+    auto opened = pump_->answer(visit.request, tokens_.watch(caller.token));
     return opened ? std::move(*opened) : problem(visit.request, opened.error());
   });
 }
