@@ -20,23 +20,10 @@
 
 #include "adopt/description.h"
 #include "base/text.h"
-#include "base/toml.h"
 #include "base/time_text.h"
+#include "base/toml.h"
 
 namespace leasehold::adopt {
-
-inline int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
-
-/// The keys in the order of the file; toml++ keeps them sorted.
-inline std::vector<std::pair<std::string, const toml::node*>> in_file_order(const toml::table& table) {
-  std::vector<std::pair<std::string, const toml::node*>> entries;
-  for (const auto& [key, node] : table) entries.emplace_back(std::string(key.str()), &node);
-  const auto place = [](const auto& entry) {
-    return std::pair(entry.second->source().begin.line, entry.second->source().begin.column);
-  };
-  std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
-  return entries;
-}
 
 /// Reads the keys of one table of the file; remembers the first error.
 class KeyReader {

@@ -229,13 +229,10 @@ std::string lines_between(std::string_view text, int first, int behind) {
 }  // namespace
 
 Result<DescriptionFile> read_descriptions(std::string_view text, std::string_view name) {
-  const auto parsed = toml::parse(text, name);
-  if (!parsed) {
-    const auto& error = parsed.error();
-    return invalid(fmt::format("{}:{}: {}", name, error.source().begin.line, error.description()));
-  }
+  const auto parsed = read_toml(text, name);
+  if (!parsed) return parsed.error();
   DescriptionFile file{.name = std::string(name), .tables = {}, .functions = {}};
-  for (const auto& [schema, node] : in_file_order(parsed.table())) {
+  for (const auto& [schema, node] : in_file_order(*parsed)) {
     const auto* tables = node->as_table();
     if (tables == nullptr) {
       return invalid(fmt::format("{}:{}: {} stands outside of a table: begin with [schema.table]", name, line_of(*node),

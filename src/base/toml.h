@@ -1,4 +1,8 @@
-// toml++, as leasehold uses it. Only the two readers of TOML files include this: it takes long to compile.
+// TOML files. Only their two readers include this: toml++ takes long to compile.
+//
+//   auto table = read_toml(text, "adopt.toml");
+//   if (!table) return table.error();                       // "adopt.toml:7: ..."
+//   for (const auto& [key, node] : in_file_order(*table)) read(key, *node, line_of(*node));
 #pragma once
 
 // Errors are values here: toml++ is built without exceptions.
@@ -6,8 +10,8 @@
 // A character that begins no key gets an error, too, not only an assertion in debug builds.
 #define TOML_ASSERT(condition) static_assert(true)
 
-// toml++ asks of any character whether it is a blank. For most letters beyond ASCII, such as ß, the answer of this header
-// is undefined behaviour instead of false.
+// toml++ asks of any character whether it is a blank. For most letters beyond ASCII, such as ß, the answer of this
+// header is undefined behaviour instead of false.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -15,4 +19,38 @@
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE __builtin_unreachable()
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace leasehold {
+
+/// `name` is the file's, for the message.
+inline Result<toml::table> read_toml(std::string_view text, std::string_view name) {
+  auto parsed = toml::parse(text, name);
+  if (parsed) return std::move(parsed).table();
+  const auto& error = parsed.error();
+  return invalid(fmt::format("{}:{}: {}", name, error.source().begin.line, error.description()));
+}
+
+inline int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+/// The keys in the order of the file; toml++ keeps them sorted.
+inline std::vector<std::pair<std::string, const toml::node*>> in_file_order(const toml::table& table) {
+  std::vector<std::pair<std::string, const toml::node*>> entries;
+  for (const auto& [key, node] : table) entries.emplace_back(std::string(key.str()), &node);
+  const auto place = [](const auto& entry) {
+    return std::pair(entry.second->source().begin.line, entry.second->source().begin.column);
+  };
+  std::stable_sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  return entries;
+}
+
+}  // namespace leasehold

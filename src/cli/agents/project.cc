@@ -29,9 +29,9 @@ class ProjectReader {
   Result<Project> read() {
     auto text = read_bytes(project_.file.string(), project_bytes);
     if (!text) return std::move(text).error();
-    const auto parsed = toml::parse(*text);
-    if (!parsed) return wrong(static_cast<int>(parsed.error().source().begin.line), parsed.error().description());
-    for (const auto& [key, node] : parsed.table()) take(key.str(), node);
+    const auto parsed = read_toml(*text, project_.file.string());
+    if (!parsed) return parsed.error();
+    for (const auto& [key, node] : *parsed) take(key.str(), node);
     if (!error_ && project_.store.empty()) wrong(1, "`store` is missing: store = \"sqlite:{git}/leasehold.db\"");
     if (error_) return std::move(*error_);
     return std::move(project_);
@@ -44,7 +44,7 @@ class ProjectReader {
   }
 
   void take(std::string_view key, const toml::node& node) {
-    const auto line = static_cast<int>(node.source().begin.line);
+    const auto line = line_of(node);
     const auto text = node.value<std::string>();
     if (key != "store" && key != "guard") {
       wrong(line, fmt::format("unknown key {}: the keys are store and guard", leasehold::quoted(key)));
