@@ -67,6 +67,13 @@ void after_parsing(CLI::App& command, Context& context, std::function<void()> se
   context.after_parsing[&command].push_back(std::move(settle));
 }
 
+void refuse_db(CLI::App& command, Context& context, const std::string& advice) {
+  command.get_option("--db")->group("");
+  after_parsing(command, context, [&context, advice] {
+    if (!context.db.empty()) throw CLI::ValidationError("--db", advice);
+  });
+}
+
 CLI::App* add_group(CLI::App& parent, const std::string& name, const std::string& description,
                     const std::vector<std::string>& examples) {
   auto* group = parent.add_subcommand(name, description);

@@ -34,6 +34,10 @@ void set_action(CLI::App& command, Context& context, std::function<int()> action
 /// CLI::ValidationError.
 void after_parsing(CLI::App& command, Context& context, std::function<void()> settle);
 
+/// For a command that does not open the store of --db: refuses the option instead of ignoring it. `advice` says what to
+/// do. LEASEHOLD_DB is for all commands, so it is no mistake.
+void refuse_db(CLI::App& command, Context& context, const std::string& advice);
+
 /// --db, --json and --help; add_command() calls it for commands.
 void add_common_options(CLI::App& app, Context& context);
 

@@ -52,6 +52,19 @@ TEST_F(InitCommands, TheStoreLiesInTheGitFolderAndIsFoundFromBelow) {
   EXPECT_TRUE(contains(again.out, "nothing to change"));
 }
 
+TEST_F(InitCommands, OptionsThatItCannotUseAreRefused) {
+  for (const Arguments& line : {Arguments{"init", "--db", "sqlite:x.db"}, {"--db", "sqlite:x.db", "init"}}) {
+    const auto refused = tool_in(root(), line);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_TRUE(contains(refused.err, "--db: init writes the store into .leasehold.toml: name it with --store URL"));
+  }
+  EXPECT_FALSE(fs::exists(root() + "/.leasehold.toml"));
+  EXPECT_TRUE(contains(init({"--remove", "--store", "sqlite:x.db"}).err, "--store excludes --remove"));
+  EXPECT_FALSE(contains(init({"--help"}).out, "--db"));
+  EXPECT_TRUE(contains(tool_in(root(), {"demo", "--db", "sqlite:x.db"}).err, "the demo has a store of its own"));
+  EXPECT_TRUE(contains(tool_in(root(), {"sql", "--db", "sqlite:x.db"}).err, "sql opens no store"));
+}
+
 TEST_F(InitCommands, AllWorktreesShareTheStore) {
   ASSERT_EQ(init().exit_code, 0);
   const auto other = folder().file("other");

@@ -175,18 +175,19 @@ void add_init(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "init", "Give this repository a store, and tell coding agents of it",
       {"leasehold init", "leasehold init --agents claude,codex", "leasehold init --agents claude --remove"});
+  refuse_db(*command, context, "init writes the store into .leasehold.toml: name it with --store URL");
   auto options = std::make_shared<InitOptions>();
-  command
-      ->add_option("--store", options->store,
-                   "The store to write into .leasehold.toml (default: a SQLite file in the git folder that all "
-                   "worktrees share)")
-      ->check(not_empty)
-      ->type_name("URL");
+  auto* store = command->add_option(
+      "--store", options->store,
+      "The store to write into .leasehold.toml (default: a SQLite file in the git folder that all worktrees share)");
+  store->check(not_empty)->type_name("URL");
   command->add_option("--agents", options->agents, "Write the files of these agents, too: " + agent_words())
       ->delimiter(',')
       ->type_name("LIST");
-  command->add_flag("--remove", options->remove,
-                    "Take leasehold out of the files of --agents; without --agents, remove .leasehold.toml");
+  command
+      ->add_flag("--remove", options->remove,
+                 "Take leasehold out of the files of --agents; without --agents, remove .leasehold.toml")
+      ->excludes(store);
   command->add_flag("--dry-run", options->dry_run, "Only show the difference");
   set_action(*command, context, [&context, options] { return init(context, *options); });
 }

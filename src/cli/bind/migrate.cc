@@ -196,6 +196,7 @@ void add_sql(CLI::App& parent, Context& context) {
       {"leasehold sql > leasehold.sql            # for a hosted editor or a migration tool",
        "leasehold sql | psql -v ON_ERROR_STOP=1 \"$DATABASE_URL\"", "leasehold sql --sqlite | sqlite3 work.db",
        "leasehold sql --testing | psql \"$TEST_DATABASE_URL\""});
+  refuse_db(*command, context, "sql opens no store: pipe what it prints into psql, or see `leasehold migrate plan`");
   auto options = std::make_shared<SqlOptions>();
   auto* schema = command->add_option("--schema", options->schema, "The name of the schema (default: leasehold)");
   schema->type_name("NAME");

@@ -126,6 +126,7 @@ void add_demo(CLI::App& parent, Context& context) {
                   {"leasehold demo", "leasehold demo --workers 20 --jobs 20000",
                    "leasehold demo --serve        # watch the workers die in a browser",
                    "leasehold demo --no-fence     # what happens without the fence"});
+  refuse_db(*command, context, "the demo has a store of its own; --keep keeps it");
   auto options = std::make_shared<DemoOptions>();
   add_number(*command, "--workers", options->workers, 2, 64, "Worker processes (default 6)");
   add_number(*command, "--jobs", options->jobs, 1000, 1'000'000, "Jobs to process (default 4000)");
@@ -137,7 +138,7 @@ void add_demo(CLI::App& parent, Context& context) {
                  "Serve the page of the demo's store, here or at --serve=ADDRESS, until Ctrl-C")
       ->type_name("ADDRESS");
   command->add_flag("--keep", options->keep, "Keep the database file and print its path");
-  command->callback([&context, options] { context.action = [&context, options] { return demo(context, *options); }; });
+  set_action(*command, context, [&context, options] { return demo(context, *options); });
   add_demo_worker(parent, context);
 }
 
