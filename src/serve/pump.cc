@@ -69,6 +69,11 @@ void Pump::drain(std::string_view reason) {
   call();
 }
 
+bool Pump::rests() {
+  const std::lock_guard lock(mutex_);
+  return resting_;
+}
+
 void Pump::call() {
   called_.notify_all();
   if (watch_) watch_->wake();
@@ -77,8 +82,10 @@ void Pump::call() {
 void Pump::run() {
   std::unique_lock lock(mutex_);
   while (!draining_) {
+    resting_ = true;
     called_.wait(lock, [this] { return is_called(); });
     if (draining_) break;
+    resting_ = false;
     watch_ = store_.impl().backend->watch("");
     serve_clients(lock);
     watch_.reset();

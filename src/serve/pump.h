@@ -40,6 +40,9 @@ class Pump {
   Result<Response> answer(const Request& request, std::shared_ptr<std::stop_source> token = {});
   Result<void> add(Subscription subscription);
 
+  /// Whether its thread sleeps until a client comes.
+  [[nodiscard]] bool rests();
+
   /// Ends every stream with `bye`, and opens no other.
   void drain(std::string_view reason);
 
@@ -52,6 +55,7 @@ class Pump {
 
   const Store store_;
   std::mutex mutex_;
+  bool resting_ = true;  ///< until the first client comes there is no thread at all
   std::condition_variable called_;
   std::vector<Subscription> arrivals_;
   std::unique_ptr<storage::ChangeWatch> watch_;
