@@ -1,4 +1,4 @@
-// Whether JSON is as a schema says, and whether an answer of the tool is one that we know.
+// Whether an answer of the tool is one that we know.
 #pragma once
 #include <algorithm>
 #include <boost/json/parse.hpp>
@@ -11,61 +11,11 @@
 #include "act/answers.h"
 #include "act/confirmations.h"
 #include "model/json.h"
+#include "support/schema_walk.h"
 
 namespace leasehold::support {
 
 namespace json = boost::json;
-
-inline bool is_of_type(const json::value& value, std::string_view type) {
-  if (type == "object") return value.is_object();
-  if (type == "array") return value.is_array();
-  if (type == "string") return value.is_string();
-  if (type == "boolean") return value.is_bool();
-  if (type == "integer") return value.is_int64();
-  if (type == "number") return value.is_number();
-  return type == "null" && value.is_null();
-}
-
-/// The part of JSON Schema that schema_of() uses. Empty: the value is as the schema says; otherwise what is wrong.
-inline std::string problem(const json::value& value, const json::object& schema);
-
-inline std::string problem_in_object(const json::object& value, const json::object& schema) {
-  const auto& properties = schema.at("properties").as_object();
-  for (const auto& key : schema.at("required").as_array()) {
-    if (!value.contains(key.as_string())) return "there is no " + json::serialize(key);
-  }
-  for (const auto& [key, member] : value) {
-    const auto* property = properties.if_contains(key);
-    if (property == nullptr) return "the schema has no " + std::string(key);
-    if (auto wrong = problem(member, property->as_object()); !wrong.empty()) return std::string(key) + ": " + wrong;
-  }
-  return "";
-}
-
-inline std::string problem(const json::value& value, const json::object& schema) {
-  if (const auto* choices = schema.if_contains("anyOf")) {
-    std::string wrong;
-    for (const auto& choice : choices->as_array()) {
-      const auto one = problem(value, choice.as_object());
-      if (one.empty()) return "";
-      wrong += one + "; ";
-    }
-    return wrong;
-  }
-  if (!schema.contains("type")) return "";
-  const std::string type(schema.at("type").as_string());
-  if (!is_of_type(value, type)) return json::serialize(value) + " is no " + type;
-  if (const auto* words = schema.if_contains("enum")) {
-    const auto& all = words->as_array();
-    if (std::find(all.begin(), all.end(), value) == all.end()) return json::serialize(value) + " is none of its words";
-  }
-  if (type == "object") return problem_in_object(value.as_object(), schema);
-  if (type != "array") return "";
-  for (const auto& item : value.as_array()) {
-    if (auto wrong = problem(item, schema.at("items").as_object()); !wrong.empty()) return "in the list: " + wrong;
-  }
-  return "";
-}
 
 /// The schemas of all that a command may print with --json.
 inline const std::vector<json::object>& answer_schemas() {

@@ -7,6 +7,7 @@
 #include "act/act.h"
 #include "serve/api.h"
 #include "serve/server_fixture.h"
+#include "support/schema_walk.h"
 
 namespace leasehold::support {
 namespace {
@@ -49,60 +50,6 @@ void collect_references(const json::value& value, std::set<std::string>& referen
   }
 }
 
-bool is_of_type(const json::value& value, std::string_view type) {
-  if (type == "object") return value.is_object();
-  if (type == "array") return value.is_array();
-  if (type == "string") return value.is_string();
-  if (type == "boolean") return value.is_bool();
-  if (type == "integer") return value.is_int64();
-  if (type == "number") return value.is_number();
-  return type == "null" && value.is_null();
-}
-
-/// What is wrong with a value; empty: it is as the schema says.
-std::string problem_in(const json::value& value, const json::object& schema);
-
-std::string problem_in_object(const json::object& value, const json::object& schema) {
-  const auto& properties = schema.at("properties").as_object();
-  for (const auto& key : schema.at("required").as_array()) {
-    if (!value.contains(key.as_string())) return "there is no " + json::serialize(key);
-  }
-  for (const auto& [key, member] : value) {
-    const auto* property = properties.if_contains(key);
-    if (property == nullptr) return "the schema has no " + std::string(key);
-    if (auto wrong = problem_in(member, property->as_object()); !wrong.empty()) return std::string(key) + ": " + wrong;
-  }
-  return "";
-}
-
-std::string problem_in(const json::value& value, const json::object& schema) {
-  if (const auto* reference = schema.if_contains("$ref")) {
-    return problem_in(value, at(std::string(reference->as_string())).as_object());
-  }
-  if (const auto* choices = schema.if_contains("anyOf")) {
-    std::string wrong;
-    for (const auto& choice : choices->as_array()) {
-      const auto one = problem_in(value, choice.as_object());
-      if (one.empty()) return "";
-      wrong += one + "; ";
-    }
-    return wrong;
-  }
-  if (!schema.contains("type")) return "";
-  const std::string type(schema.at("type").as_string());
-  if (!is_of_type(value, type)) return json::serialize(value) + " is no " + type;
-  if (const auto* words = schema.if_contains("enum")) {
-    const auto& all = words->as_array();
-    if (std::find(all.begin(), all.end(), value) == all.end()) return json::serialize(value) + " is none of its words";
-  }
-  if (type == "object") return problem_in_object(value.as_object(), schema);
-  if (type != "array") return "";
-  for (const auto& item : value.as_array()) {
-    if (auto wrong = problem_in(item, schema.at("items").as_object()); !wrong.empty()) return "in the list: " + wrong;
-  }
-  return "";
-}
-
 TEST(OpenApiTest, EveryReferenceLeadsSomewhere) {
   std::set<std::string> references;
   collect_references(document(), references);
@@ -129,7 +76,7 @@ class OpenApiAnswerTest : public ServerTest {
     const auto is_answer = answer.status == 200;
     const auto& response = is_answer ? responses.at("200") : at("#/components/responses/Problem");
     const auto& content = response.at("content").at(is_answer ? "application/json" : "application/problem+json");
-    return problem_in(answer.json(), content.at("schema").as_object());
+    return problem(answer.json(), content.at("schema").as_object(), at);
   }
 };
 LEASEHOLD_ON_BOTH_STORES(OpenApiAnswerTest);
