@@ -68,8 +68,9 @@ bool may_answer(const Act& act, Errc code);
 /// Reads and checks the arguments, and performs the act. The holder of a claim is call.holder, under the name that the
 /// arguments give.
 Result<Answer> perform(const Store& store, const Act& act, std::string_view arguments, const Call& call = {});
-/// The same; the answer as JSON.
-Result<std::string> call(const Store& store, const Act& act, std::string_view arguments, const Call& call = {});
+/// The same; the answer as JSON. A caller without scope `admin` gets it without the proofs of other holders.
+Result<std::string> call(const Store& store, const Act& act, std::string_view arguments, const Call& call = {},
+                         model::Proofs proofs = model::Proofs::shown);
 /// The same by name; a refusal is {"error":{...}}.
 std::string call(const Store& store, std::string_view name, std::string_view arguments, const Call& call = {});
 

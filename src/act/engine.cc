@@ -70,10 +70,11 @@ Result<Answer> perform(const Store& store, const Act& act, std::string_view argu
   return answer;
 }
 
-Result<std::string> call(const Store& store, const Act& act, std::string_view arguments, const Call& call) {
+Result<std::string> call(const Store& store, const Act& act, std::string_view arguments, const Call& call,
+                         model::Proofs proofs) {
   const auto answer = perform(store, act, arguments, call);
   if (!answer) return answer.error();
-  return model::to_json(model::Object{answer->type, answer->at.get()});
+  return model::to_json(model::Object{answer->type, answer->at.get()}, proofs);
 }
 
 std::string call(const Store& store, std::string_view name, std::string_view arguments, const Call& call) {

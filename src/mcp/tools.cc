@@ -179,7 +179,8 @@ Outcome call_tool(Desk& desk, const Tool& tool, std::string_view arguments, cons
   if (!answer) {
     return tool.asks && is_answer(answer.error().code) ? not_granted(answer.error()) : refused(answer.error());
   }
-  auto text = model::to_json(model::Object{answer->type, answer->at.get()});
+  // A model needs no proof but its own.
+  auto text = model::to_json(model::Object{answer->type, answer->at.get()}, model::Proofs::hidden);
   if (tool.asks) text.replace(0, 1, "{\"granted\":true,");
   return {.text = text, .structured = text};
 }

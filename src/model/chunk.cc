@@ -152,7 +152,7 @@ Described describe(Type<ChunkInfo>) {
       field<&ChunkInfo::state>("state"),
       field<&ChunkInfo::planner>("planner"),
       field<&ChunkInfo::hash>("hash"),
-      field<&ChunkInfo::token>("token").or_null(),
+      field<&ChunkInfo::token>("token").is_proof(),
       field<&ChunkInfo::attempts>("attempts"),
       field<&ChunkInfo::failures>("failures"),
       field<&ChunkInfo::crashes>("crashes"),

@@ -31,6 +31,10 @@ struct Object {
   const void* at = nullptr;
 };
 
+/// A token or an instance proves who holds something. A reader that must not act for other holders gets null instead;
+/// the answer to a grant always has the caller's own.
+enum class Proofs { shown, hidden };
+
 /// std::monostate: no value.
 using Value = std::variant<std::monostate, bool, std::int64_t, std::string, Duration, Timestamp,
                            std::vector<std::string>, std::vector<std::int64_t>, Object, std::vector<Object>>;
@@ -95,6 +99,7 @@ struct Field {
   std::string_view label{};  ///< in messages; empty: the words of its name
   std::string_view rival{};  ///< the field that must have no value if this one has one
   bool required = false;     ///< of an argument: the key cannot be left out
+  bool proof = false;        ///< lets a reader act for another holder; see Proofs
 
   [[nodiscard]] constexpr Field as(Kind other) const {
     auto changed = *this;
@@ -104,6 +109,12 @@ struct Field {
   [[nodiscard]] constexpr Field or_null() const {
     auto changed = *this;
     changed.nullable = changed.empty_is_none = true;
+    return changed;
+  }
+  /// Of a struct that tells about others, not of a grant.
+  [[nodiscard]] constexpr Field is_proof() const {
+    auto changed = or_null();
+    changed.proof = true;
     return changed;
   }
   [[nodiscard]] constexpr Field if_any() const {

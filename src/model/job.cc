@@ -205,7 +205,7 @@ Described describe(Type<JobSettled>) {
 Described describe(Type<JobAttempt>) {
   static constexpr auto fields = fields_of<JobAttempt>({
       field<&JobAttempt::number>("number"),
-      field<&JobAttempt::token>("token"),
+      field<&JobAttempt::token>("token").is_proof(),
       field<&JobAttempt::outcome>("outcome"),
       field<&JobAttempt::holder>("holder"),
       field<&JobAttempt::started_at>("started_at"),
@@ -259,7 +259,7 @@ Described describe(Type<JobInfo>) {
       field<&JobInfo::created_at>("created_at"),
       field<&JobInfo::due_at>("due_at"),
       field<&JobInfo::finished_at>("finished_at"),
-      field<&JobInfo::token>("token").or_null(),
+      field<&JobInfo::token>("token").is_proof(),
       field<&JobInfo::attempts>("attempts"),
       field<&JobInfo::failures>("failures"),
       field<&JobInfo::max_failures>("max_failures"),
@@ -299,7 +299,7 @@ Described describe(Type<JobError>) {
   static constexpr auto fields = fields_of<JobError>({
       field<&JobError::id>("id").means("the job's id"),
       field<&JobError::queue>("queue"),
-      field<&JobError::token>("token"),
+      field<&JobError::token>("token").is_proof(),
       field<&JobError::at>("at"),
       field<&JobError::outcome>("outcome"),
       field<&JobError::holder>("holder"),

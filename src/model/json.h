@@ -27,7 +27,7 @@ namespace leasehold::model {
 using Scalar = std::variant<bool, std::int64_t, double, std::string_view>;
 using Members = std::initializer_list<std::pair<std::string_view, Scalar>>;
 
-std::string to_json(const Object& answer);
+std::string to_json(const Object& answer, Proofs proofs = Proofs::shown);
 std::string to_json(const Value& value);
 
 /// For described structs.

@@ -11,6 +11,8 @@ namespace {
 /// An object, member by member.
 class ObjectText {
  public:
+  explicit ObjectText(Proofs proofs = Proofs::shown) : proofs_(proofs) {}
+
   ObjectText& put(std::string_view key, std::string_view json) {
     if (text_.size() > 1) text_ += ',';
     text_ += fmt::format("\"{}\":{}", key, json);
@@ -35,11 +37,14 @@ class ObjectText {
  private:
   void put(const Field& field, const void* object);
 
+  Proofs proofs_;
   std::string text_ = "{";
 };
 
 /// A value or a scalar as JSON. Numbers are written without needless digits: 30, or 0.25.
 struct Written {
+  Proofs proofs = Proofs::shown;
+
   std::string operator()(std::monostate) const { return "null"; }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
@@ -52,7 +57,7 @@ struct Written {
     if (whole == value) return (*this)(std::int64_t{whole.count()});
     return (*this)(std::chrono::duration<double>(value).count());
   }
-  std::string operator()(const Object& value) const { return ObjectText().put(value).close(); }
+  std::string operator()(const Object& value) const { return ObjectText(proofs).put(value).close(); }
   template <typename T>
   std::string operator()(const std::vector<T>& list) const {
     std::string text = "[";
@@ -68,7 +73,7 @@ ObjectText& ObjectText::put(Members members) {
 
 void ObjectText::put(const Field& field, const void* object) {
   if (field.kind == Kind::hidden || (field.present != nullptr && !field.present(object))) return;
-  const auto value = value_of(field, object);
+  const auto value = field.proof && proofs_ == Proofs::hidden ? Value() : value_of(field, object);
   const bool is_none = std::holds_alternative<std::monostate>(value);
   if (is_none && field.left_out) return;
   if (is_none) {
@@ -80,7 +85,7 @@ void ObjectText::put(const Field& field, const void* object) {
   } else if (field.kind == Kind::json) {
     put(field.name, json_line(std::get<std::string>(value)));
   } else {
-    put(field.name, std::visit(Written(), value));
+    put(field.name, std::visit(Written{proofs_}, value));
   }
 }
 
@@ -88,7 +93,7 @@ void ObjectText::put(const Field& field, const void* object) {
 
 std::string to_json(const Value& value) { return std::visit(Written(), value); }
 
-std::string to_json(const Object& answer) { return ObjectText().put(answer).close(); }
+std::string to_json(const Object& answer, Proofs proofs) { return ObjectText(proofs).put(answer).close(); }
 
 std::string list_to_json(const std::vector<Object>& items, const std::optional<std::string>& next) {
   return ObjectText().put("items", Written()(items)).put("next", next ? json_string(*next) : "null").close();

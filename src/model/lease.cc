@@ -63,7 +63,7 @@ Described describe(Type<Holder>) {
       field<&Holder::tty>("tty").or_null(),
       field<&Holder::boot_id>("boot_id").or_null(),
       field<&Holder::process_start>("process_start").or_null(),
-      field<&Holder::instance>("instance").or_null(),
+      field<&Holder::instance>("instance").is_proof(),
   });
   return {"Holder", fields};
 }
@@ -74,7 +74,7 @@ Described lease_body() {
       hidden<&LeaseInfo::kind>(),
       hidden<&LeaseInfo::key>(),
       field<&LeaseInfo::state>("state"),
-      field<&LeaseInfo::token>("token").or_null(),
+      field<&LeaseInfo::token>("token").is_proof(),
       field<&LeaseInfo::holder>("holder"),
       field<&LeaseInfo::ttl>("ttl_seconds"),
       field<&LeaseInfo::acquired_at>("since").or_null(),

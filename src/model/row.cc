@@ -29,9 +29,11 @@ Described describe(Type<RowInfo>) {
       field<&RowInfo::state>("state").means(
           "`available`, `waiting`, `running`, `expired`, or the name of one of the table's final states"),
       field<&RowInfo::holder>("holder"),
-      field<&RowInfo::token>("token"),
+      field<&RowInfo::token>("token").is_proof(),
       field<&RowInfo::expires_at>("until"),
-      field<&RowInfo::row>("row").as(Kind::json).means("the row as the table has it, a member per column"),
+      field<&RowInfo::row>("row")
+          .as(Kind::json)
+          .means("the row as the table has it, a member per column but that of the token"),
   });
   return {"RowInfo", fields};
 }

@@ -205,7 +205,7 @@ Described describe(Type<RunInfo>) {
       field<&RunInfo::occurrence>("occurrence"),
       field<&RunInfo::outcome>("outcome"),
       field<&RunInfo::cause>("cause"),
-      field<&RunInfo::token>("token").or_null(),
+      field<&RunInfo::token>("token").is_proof(),
       field<&RunInfo::holder>("holder"),
       field<&RunInfo::started_at>("started_at"),
       field<&RunInfo::finished_at>("finished_at"),

@@ -160,7 +160,7 @@ Described describe(Type<SessionInfo>) {
   static constexpr auto fields = fields_of<SessionInfo>({
       field<&SessionInfo::id>("id").means("the session's id"),
       field<&SessionInfo::state>("state"),
-      field<&SessionInfo::token>("token"),
+      field<&SessionInfo::token>("token").is_proof(),
       field<&SessionInfo::holder>("holder"),
       field<&SessionInfo::label>("label"),
       field<&SessionInfo::codebase>("codebase"),
@@ -253,7 +253,7 @@ Described describe(Type<ItemInfo>) {
       field<&ItemInfo::waits_for>("waits_for"),
       field<&ItemInfo::state>("state"),
       field<&ItemInfo::session>("session").or_null(),
-      field<&ItemInfo::token>("token").or_null(),
+      field<&ItemInfo::token>("token").is_proof(),
       field<&ItemInfo::created_at>("created_at"),
       field<&ItemInfo::done_at>("done_at"),
       field<&ItemInfo::done_by>("done_by").or_null(),
@@ -285,7 +285,7 @@ Described describe(Type<ClaimInfo>) {
   static constexpr auto fields = fields_of<ClaimInfo>({
       field<&ClaimInfo::key>("key").means("the item's key"),
       field<&ClaimInfo::title>("title"),
-      field<&ClaimInfo::token>("token"),
+      field<&ClaimInfo::token>("token").is_proof(),
       field<&ClaimInfo::session>("session"),
       field<&ClaimInfo::active>("active"),
       field<&ClaimInfo::taken_at>("since"),

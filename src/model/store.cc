@@ -76,7 +76,7 @@ Described describe(Type<Event>) {
           "the kind of what changed: `lock`, `job`, `queue`, `chunk`, `chunks`, `session`, `item`, `schedule`"),
       field<&Event::key>("key").means("its name, id or key; of a chunk `set/key`"),
       field<&Event::what>("what").means("what happened: `acquired`, `released`, `expired` and so on"),
-      field<&Event::token>("token"),
+      field<&Event::token>("token").is_proof(),
       field<&Event::holder>("holder").means("the process that did it, or that it happened to"),
       field<&Event::previous_holder>("previous_holder"),
       field<&Event::detail>("detail").or_null(),

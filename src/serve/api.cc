@@ -114,8 +114,8 @@ Response not_granted(const Error& error) {
 }
 
 Response answer_of(const Request& request, const Store& store, const act::Act& act, std::string_view arguments,
-                   const Call& call) {
-  auto answer = act::call(store, act, arguments, call);
+                   const Call& call, model::Proofs proofs) {
+  auto answer = act::call(store, act, arguments, call, proofs);
   if (!answer) {
     const bool is_daily = act::asks(act) && may_wait(answer.error().code);
     return is_daily ? not_granted(answer.error()) : problem(request, answer.error());

@@ -40,7 +40,7 @@ Result<std::string> arguments_in_query(const act::Act& act, std::string_view que
 Response not_granted(const Error& error);
 /// Performs the act; the holder of what it grants is in `call`.
 Response answer_of(const Request& request, const Store& store, const act::Act& act, std::string_view arguments,
-                   const Call& call);
+                   const Call& call, model::Proofs proofs);
 
 /// The description of the HTTP API for programs: OpenAPI 3.1, made of the acts. api/openapi.json is this text.
 std::string openapi_text();

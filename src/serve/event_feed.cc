@@ -17,12 +17,9 @@ constexpr Duration max_shared_turn = std::chrono::milliseconds(200);
 constexpr std::size_t max_shared_bytes = std::size_t{256} << 10;
 constexpr Duration max_backlog_turn = std::chrono::milliseconds(50);
 
-std::string frames_of(std::vector<Event>& events) {
+std::string frames_of(const std::vector<Event>& events) {
   std::string frames;
-  for (auto& event : events) {
-    const auto mark = event.mark;
-    frames += frame("event", json_of(std::move(event)), mark);
-  }
+  for (const auto& event : events) frames += frame("event", json_of(event), event.mark);
   return frames;
 }
 

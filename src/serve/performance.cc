@@ -114,7 +114,8 @@ Response Performance::once(std::string_view key, const std::string& arguments) c
 
 Response Performance::perform(std::string_view arguments) const {
   const Call call{.holder = holder_of(caller, request), .stop = stop};
-  return answer_of(request, store, act, arguments, call);
+  const auto proofs = caller.scope == Scope::admin ? model::Proofs::shown : model::Proofs::hidden;
+  return answer_of(request, store, act, arguments, call, proofs);
 }
 
 void Performance::record(std::string_view arguments, const Response& response) const {

@@ -53,33 +53,19 @@ bool moves_by_itself(const model::Field& field) {
 std::uint64_t fingerprint(const model::Object& object) {
   std::uint64_t mark = 0;
   for (const auto& field : object.type.fields) {
-    if (field.kind == model::Kind::hidden || moves_by_itself(field)) continue;
+    if (field.kind == model::Kind::hidden || field.proof || moves_by_itself(field)) continue;
     mark = mixed(mark, std::visit(Fingerprint(), field.get(object.at)));
   }
   return mark;
 }
 
-// Rows. Everyone who may read sees the stream, so it contains no proof.
+// Rows.
 
-void hide_proof(Holder& holder) { holder.instance.clear(); }
-void hide_proof(LeaseInfo& lease) {
-  lease.token = {};
-  hide_proof(lease.holder);
-}
-void hide_proof(SessionInfo& session) {
-  session.token = {};
-  hide_proof(session.holder);
+void shorten(SessionInfo& session) {
   if (session.metadata.size() > max_metadata) session.metadata = "null";
 }
-void hide_proof(WorkerInfo& worker) { hide_proof(worker.holder); }
-void hide_proof(ScheduleInfo& schedule) {
-  if (schedule.held_by) hide_proof(*schedule.held_by);
-  if (!schedule.last) return;
-  schedule.last->token = {};
-  if (schedule.last->holder) hide_proof(*schedule.last->holder);
-}
-void hide_proof(const QueueInfo& /*queue*/) {}
-void hide_proof(const ChunkSetInfo& /*set*/) {}
+template <typename T>
+void shorten(const T& /*row*/) {}
 
 std::string name_of(const LeaseInfo& lease) { return lease.kind + "/" + lease.key; }
 std::string name_of(const QueueInfo& queue) { return queue.name; }
@@ -105,7 +91,7 @@ Rows rows_of(Topic topic, std::vector<T> items, bool truncated) {
   for (auto& item : *kept) {
     auto name = name_of(item);
     if (shares[name] > 1) name += fmt::format("#{:x}", apart(item));
-    hide_proof(item);
+    shorten(item);
     const auto object = model::object_of(item);
     rows.rows.push_back({.name = std::move(name), .fingerprint = fingerprint(object), .object = object});
   }
@@ -131,7 +117,7 @@ std::string encoded(const Row& row) {
   // {"row":"lock/deploy", and the members of the row.
   auto name = model::json_object({{"row", row.name}});
   name.back() = ',';
-  return name + model::to_json(row.object).substr(1);
+  return name + model::to_json(row.object, model::Proofs::hidden).substr(1);
 }
 
 /// Cuts the rows and names into frames.
@@ -186,12 +172,7 @@ Result<Rows> read_rows(const Store& store, Topic topic) {
   return Rows{.topic = topic};
 }
 
-std::string json_of(Event event) {
-  event.token = {};
-  if (event.holder) hide_proof(*event.holder);
-  if (event.previous_holder) hide_proof(*event.previous_holder);
-  return model::to_json(event);
-}
+std::string json_of(const Event& event) { return model::to_json(model::object_of(event), model::Proofs::hidden); }
 
 std::vector<std::string> snapshot(const Rows& rows) {
   Frames frames(rows, true);

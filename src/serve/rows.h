@@ -4,8 +4,8 @@
 //   for (const auto& frame : seen.changes(*rows)) send(frame);      // nothing if nothing has changed
 //   for (const auto& frame : snapshot(*rows)) send_to_a_new_client(frame);
 //
-// Rows are encoded as in the answers of acts, with one more member: "row", which names the row within its topic. No row
-// shows a proof: tokens and instances are left empty. Large metadata of sessions is left out, too.
+// Rows are encoded as in the answers of acts, with one more member: "row", which names the row within its topic. Every
+// reader sees the stream, so no row shows a proof: tokens and instances are null, and so is large metadata of sessions.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ Result<Rows> read_rows(const Store& store, Topic topic);
 std::vector<std::string> snapshot(const Rows& rows);
 
 /// An event as JSON, without proofs.
-std::string json_of(Event event);
+std::string json_of(const Event& event);
 
 /// What clients know of a topic. Belongs to one thread.
 class SeenRows {

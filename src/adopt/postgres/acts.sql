@@ -73,13 +73,13 @@ GROUP BY state;
 
 --: step act read show
 SELECT {c_key_json} AS key, l.state, c.{holder} AS holder, c.{token} AS token, {c_until_us} AS until_us,
-       l.seconds_left, to_jsonb(c)::text AS row
+       l.seconds_left, (to_jsonb(c) - {token_word})::text AS row
   FROM {leases} AS l JOIN {table} AS c ON {c_is_l}
  WHERE {act_c_key_is};
 
 --: step act read ls
 SELECT {c_key_json} AS key, l.state, c.{holder} AS holder, c.{token} AS token, {c_until_us} AS until_us,
-       l.seconds_left, to_jsonb(c)::text AS row
+       l.seconds_left, (to_jsonb(c) - {token_word})::text AS row
   FROM {leases} AS l JOIN {table} AS c ON {c_is_l}
  WHERE CAST(:state AS text) IS NULL OR l.state = CAST(:state AS text)
  ORDER BY {c_keys} LIMIT CAST(:max AS bigint) OFFSET CAST(coalesce(:skip, '0') AS bigint);

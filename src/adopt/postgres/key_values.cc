@@ -10,6 +10,7 @@
 
 namespace leasehold::adopt::postgres {
 
+using storage::quote_literal;
 using storage::quote_name;
 
 namespace {
@@ -129,6 +130,7 @@ void add_lease(ValueMaker& maker) {
   maker.set("until", quote_name(lease.until));
   maker.set("holder", quote_name(lease.holder));
   maker.set("token", quote_name(lease.token));
+  maker.set("token_word", quote_literal(lease.token));
   maker.set("until_type", maker.until.type());
   maker.set("holder_type", holder == nullptr ? "text" : holder->type);
   // A column that is NOT NULL says "free" by a moment that has passed, and by the digit of the token.

@@ -186,6 +186,7 @@ void SessionValues::add_columns() {
   const bool has_token = std::any_of(things_.columns.begin(), things_.columns.end(),
                                      [&](const auto& column) { return column.name == token; });
   set("token", quote_name(token));
+  set("token_word", quote_literal(token));
   set("add_token", has_token ? "" : "yes");
   set("next_token", fmt::format("greatest(coalesce({0}, 0) / 10 + 1,\n"
                                 "         (extract(epoch FROM clock_timestamp()) * 100000)::bigint) * 10",

@@ -35,13 +35,13 @@ SELECT CASE WHEN t.{thing_key} IS NULL THEN 'not_found'
 
 --: step act read show
 SELECT json_build_array(l.key::text)::text AS key, l.state, l.holder::text AS holder,
-       (extract(epoch FROM l.until) * 1000000)::bigint AS until_us, l.seconds_left, row_to_json(t)::text AS row
+       (extract(epoch FROM l.until) * 1000000)::bigint AS until_us, l.seconds_left, (to_jsonb(t) - {token_word})::text AS row
   FROM {leases} AS l JOIN {things} AS t ON t.{thing_key} = {thing_of}(l.key)
  WHERE t.{thing_key} = {thing_of}(CAST(:key1 AS {holds_type}));
 
 --: step act read ls
 SELECT json_build_array(l.key::text)::text AS key, l.state, l.holder::text AS holder,
-       (extract(epoch FROM l.until) * 1000000)::bigint AS until_us, l.seconds_left, row_to_json(t)::text AS row
+       (extract(epoch FROM l.until) * 1000000)::bigint AS until_us, l.seconds_left, (to_jsonb(t) - {token_word})::text AS row
   FROM {leases} AS l JOIN {things} AS t ON t.{thing_key} = {thing_of}(l.key)
  WHERE CAST(:state AS text) IS NULL OR l.state = CAST(:state AS text)
  ORDER BY l.key LIMIT CAST(:max AS bigint) OFFSET CAST(coalesce(:skip, '0') AS bigint);

@@ -84,11 +84,15 @@ std::vector<std::string> added_columns(const Description& table, const FileFacts
 
 std::string chosen_name(const FileFacts& facts) { return fmt::format("leasehold_chosen_{}", facts.key.size()); }
 
-std::string row_json(const Description& table, const FileFacts& facts, std::string_view prefix) {
+enum class Shown { to_holder, to_all };
+
+/// Others do not see the column of the token: it is the holder's proof.
+std::string row_json(const Description& table, const FileFacts& facts, std::string_view prefix, Shown shown) {
   // A function takes 127 arguments at most.
   constexpr std::size_t most = 60;
   auto columns = facts.table.columns;
   for (const auto& added : added_columns(table, facts)) columns.push_back({.name = added, .category = "text"});
+  if (shown == Shown::to_all) std::erase_if(columns, [&](const auto& one) { return one.name == table.lease.token; });
   std::vector<std::string> objects;
   std::vector<std::string> pairs;
   for (const auto& column : columns) {
@@ -161,8 +165,9 @@ void add_key_values(const Description& table, const FileFacts& facts, Values& va
       "CREATE TEMP TABLE IF NOT EXISTS {} (n INTEGER PRIMARY KEY, {}, token INTEGER, outcome TEXT,\n"
       "  why TEXT, held_by TEXT, until_us INTEGER)",
       chosen, over("k{i}", ", "));
-  values["row_json_t"] = row_json(table, facts, "t.");
-  values["row_json_row"] = row_json(table, facts, "");
+  values["row_json_t"] = row_json(table, facts, "t.", Shown::to_holder);
+  values["shown_json_t"] = row_json(table, facts, "t.", Shown::to_all);
+  values["shown_json_row"] = row_json(table, facts, "", Shown::to_all);
   values["key_json_row"] = key_json(facts, "{c}");
   values["unique_hit"] = unique_hit(facts);
   values["key_message"] =

@@ -123,7 +123,7 @@ SELECT {key_json_asked} AS key,
        END AS state,
        t.{holder} AS holder, {granted} AS token, {until_us_t} AS until_us,
        iif({live_t}, ({until_us_t} - :now_us + 999999) / 1000000, NULL) AS seconds_left,
-       iif(t.{until} IS NULL, NULL, {row_json_t}) AS row
+       iif(t.{until} IS NULL, NULL, {shown_json_t}) AS row
 FROM (VALUES ({key_args})) AS asked LEFT JOIN {table} AS t ON {key_is_asked_row}
   LEFT JOIN leasehold_adopted AS grant_cell ON {grant_of_asked};
 
@@ -135,7 +135,7 @@ SELECT key, state, holder, token, until_us, seconds_left, row FROM (
          END AS state,
          t.{holder} AS holder, {granted} AS token, {until_us_t} AS until_us,
          iif({live_t}, ({until_us_t} - :now_us + 999999) / 1000000, NULL) AS seconds_left,
-         {row_json_t} AS row
+         {shown_json_t} AS row
   FROM {table} AS t LEFT JOIN leasehold_adopted AS grant_cell ON {grant_of_t}
   ORDER BY {key_list_t}
 )

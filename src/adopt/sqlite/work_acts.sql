@@ -268,7 +268,7 @@ SELECT {key_json_row} AS key,
        END AS state,
        {holder} AS holder, {token} AS token, {until_us} AS until_us,
        iif({live_act}, ({until_us} - :now_us + 999999) / 1000000, NULL) AS seconds_left,
-       {row_json_row} AS row
+       {shown_json_row} AS row
 FROM {table} WHERE {key_is_asked};
 
 --: step act read ls
@@ -279,7 +279,7 @@ SELECT key, state, holder, token, until_us, seconds_left, row FROM (
          END AS state,
          {holder} AS holder, {token} AS token, {until_us} AS until_us,
          iif({live_act}, ({until_us} - :now_us + 999999) / 1000000, NULL) AS seconds_left,
-         {row_json_row} AS row
+         {shown_json_row} AS row
   FROM {table}
   ORDER BY {key_list}
 )

@@ -108,8 +108,9 @@ export class History {
     const from = nameOf(event.previous_holder);
     const to = nameOf(event.holder);
     const known = lane.grants.filter((grant) => grant.who === from && (grant.end === null || Math.abs(grant.end - at) < 1500));
-    // A token is the store's time in microseconds when the grant began.
-    const began = event.token > 1e15 ? event.token / 1000 : at - 400;
+    // A token is the store's time in microseconds when the grant began. Only an admin sees it.
+    const token = event.token ?? 0;
+    const began = token > 1e15 ? token / 1000 : at - 400;
     if (known.length === 0) known.push(this.put(lane, { who: from, start: began, end: at }));
     for (const grant of known) {
       grant.end = at;
