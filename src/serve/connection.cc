@@ -9,26 +9,17 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <utility>
 #include <vector>
+
+#include "serve/incoming.h"
 
 namespace leasehold::serve {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using boost::system::error_code;
-
-/// The request being read.
-struct Connection::Incoming {
-  http::request_parser<http::string_body> parser{};
-  Request request{};
-  bool has_body = false;
-  bool keep_alive = false;
-  bool chunks_allowed = true;  ///< of the response: not with HTTP/1.0
-};
 
 namespace {
 
@@ -38,25 +29,6 @@ constexpr std::size_t most_discarded = std::size_t(64) << 20U;
 
 asio::redirect_error_t<asio::use_awaitable_t<>> into(error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
-}
-
-Refusal refusal_for(error_code error, bool timed_out) {
-  if (timed_out) return {408, "the request took too long"};
-  if (error == http::error::header_limit) return {431, "the head is too large"};
-  if (error == http::error::body_limit) return {413, "the body is too large"};
-  // Another end than that of a request: nothing can be answered.
-  if (error.category() != make_error_code(http::error::bad_method).category()) return {};
-  if (error == http::error::end_of_stream || error == http::error::partial_message) return {};
-  return {400, "this is not HTTP/1.1"};
-}
-
-void fill(Request& request, const http::request_header<>& head) {
-  request.method = std::string(head.method_string());
-  const std::string_view target(head.target().data(), head.target().size());
-  const auto question = std::min(target.find('?'), target.size());
-  request.path = std::string(target.substr(0, question));
-  request.query = std::string(target.substr(std::min(question + 1, target.size())));
-  for (const auto& field : head) request.headers.add(std::string_view(field.name_string()), std::string(field.value()));
 }
 
 }  // namespace
@@ -88,7 +60,7 @@ asio::awaitable<void> Connection::run() {
 }
 
 asio::awaitable<bool> Connection::serve_one() {
-  Incoming incoming;
+  Incoming incoming(network_.limits.head_bytes);
   if (!co_await read_head(incoming)) co_return false;
   auto admitted = network_.handler->admit(incoming.request);
   if (auto* refused = std::get_if<Response>(&admitted)) {
@@ -113,25 +85,15 @@ asio::awaitable<bool> Connection::read_head(Incoming& incoming) {
   }
   phase_ = Phase::reading;
   set_deadline(network_.limits.head);
-  auto& parser = incoming.parser;
-  parser.header_limit(static_cast<std::uint32_t>(network_.limits.head_bytes));
-  // Known only when the path is.
-  parser.body_limit(boost::none);
-  co_await http::async_read_header(socket_, buffer_, parser, into(error));
+  co_await http::async_read_header(socket_, buffer_, incoming.parser, into(error));
   no_deadline();
-  const auto& head = parser.get();
-  if (!error) fill(incoming.request, head);
-  const auto refusal = error ? refusal_for(error, timed_out_) : defect_of(incoming.request, head.version());
-  if (refusal.status != 0) {
+  if (const auto refusal = incoming.take_head(error, timed_out_); refusal.status != 0) {
     co_await refuse(incoming, refusal.status, refusal.why);
     co_return false;
   }
   if (error) co_return false;
   incoming.request.peer = peer_;
   incoming.request.is_unix = is_unix_;
-  incoming.has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
-  incoming.keep_alive = parser.keep_alive();
-  incoming.chunks_allowed = head.version() >= 11;
   co_return true;
 }
 
@@ -153,10 +115,9 @@ asio::awaitable<bool> Connection::read_body(Incoming& incoming, std::size_t most
   error_code error;
   co_await http::async_read(socket_, buffer_, parser, into(error));
   no_deadline();
-  if (const auto refusal = error ? refusal_for(error, timed_out_) : Refusal{}; refusal.status != 0) {
+  if (const auto refusal = incoming.take_body(error, timed_out_); refusal.status != 0) {
     co_return co_await refuse(incoming, refusal.status, refusal.why);
   }
-  incoming.request.body = std::move(parser.get().body());
   co_return !error;
 }
 

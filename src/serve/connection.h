@@ -16,6 +16,7 @@
 namespace leasehold::serve {
 
 class Connection;
+struct Incoming;
 
 /// What one answer needs. The last owner posts it, so a handler that forgets to answer leaves no connection open.
 class Promise {
@@ -65,7 +66,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   enum class Phase { idle, reading, answering, sending };
-  struct Incoming;
 
   boost::asio::awaitable<void> run();
   /// False: the connection ends.

@@ -1,0 +1,75 @@
+// A request as it is read: Boost.Beast's parser, what is wrong with what it has read, and the request as a plain value.
+// It does not know where the bytes come from. Only connection.cc and the fuzzer of HTTP see this.
+#pragma once
+
+#include <algorithm>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "serve/http.h"
+
+namespace leasehold::serve {
+
+/// Belongs to one thread.
+struct Incoming {
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+
+  explicit Incoming(std::size_t max_head) {
+    parser.header_limit(static_cast<std::uint32_t>(max_head));
+    // Known only when the path is.
+    parser.body_limit(boost::none);
+  }
+
+  /// After the parser has read a head, or ended with an error. Status 0 and an error: nothing can be answered.
+  Refusal take_head(boost::system::error_code error, bool timed_out) {
+    const auto& head = parser.get();
+    if (error) return refusal_for(error, timed_out);
+    fill(head);
+    has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
+    keep_alive = parser.keep_alive();
+    chunks_allowed = head.version() >= 11;
+    return defect_of(request, head.version());
+  }
+  /// After the parser has read a body, or ended with an error.
+  Refusal take_body(boost::system::error_code error, bool timed_out) {
+    if (error) return refusal_for(error, timed_out);
+    request.body = std::move(parser.get().body());
+    return {};
+  }
+
+  Parser parser{};
+  Request request{};
+  bool has_body = false;
+  bool keep_alive = false;
+  bool chunks_allowed = true;  ///< of the response: not with HTTP/1.0
+
+ private:
+  static Refusal refusal_for(boost::system::error_code error, bool timed_out) {
+    namespace http = boost::beast::http;
+    if (timed_out) return {408, "the request took too long"};
+    if (error == http::error::header_limit) return {431, "the head is too large"};
+    if (error == http::error::body_limit) return {413, "the body is too large"};
+    // Another end than that of a request: nothing can be answered.
+    if (error.category() != make_error_code(http::error::bad_method).category()) return {};
+    if (error == http::error::end_of_stream || error == http::error::partial_message) return {};
+    return {400, "this is not HTTP/1.1"};
+  }
+
+  void fill(const boost::beast::http::request_header<>& head) {
+    request.method = std::string(head.method_string());
+    const std::string_view target(head.target().data(), head.target().size());
+    const auto question = std::min(target.find('?'), target.size());
+    request.path = std::string(target.substr(0, question));
+    request.query = std::string(target.substr(std::min(question + 1, target.size())));
+    for (const auto& field : head) {
+      request.headers.add(std::string_view(field.name_string()), std::string(field.value()));
+    }
+  }
+};
+
+}  // namespace leasehold::serve
