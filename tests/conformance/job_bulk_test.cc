@@ -72,6 +72,20 @@ TEST_P(JobBulkTest, EachCallIsABatchAndNextContinues) {
   }
 }
 
+TEST_P(JobBulkTest, TheBatchesOfARetryLeaveNoneOut) {
+  add_many(jobs(), "q", 5);
+  ASSERT_EQ(must(jobs().bulk({.action = JobAction::cancel, .filter = {.queue = "q"}})).changed, 5);
+  JobBulk bulk{.action = JobAction::retry, .filter = {.queue = "q", .state = JobState::cancelled, .max = 2}};
+  std::vector<std::int64_t> batches;
+  for (bool more = true; more;) {
+    const auto done = must(jobs().bulk(bulk));
+    batches.push_back(done.changed);
+    more = done.next.has_value();
+    bulk.filter.page = done.next.value_or("");
+  }
+  EXPECT_EQ(batches, (std::vector<std::int64_t>{2, 2, 1}));
+}
+
 TEST_P(JobBulkTest, LeavesJobsAloneThatComeInAfterTheStart) {
   for (const auto action : {JobAction::cancel, JobAction::retry}) {
     const auto make = [&] { return action == JobAction::retry ? bury("q") : add(jobs(), "q"); };
