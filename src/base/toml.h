@@ -37,7 +37,11 @@ inline Result<toml::table> read_toml(std::string_view text, std::string_view nam
   auto parsed = toml::parse(text, name);
   if (parsed) return std::move(parsed).table();
   const auto& error = parsed.error();
-  return invalid(fmt::format("{}:{}: {}", name, error.source().begin.line, error.description()));
+  std::string why(error.description());
+  // It may quote the file, with its line breaks.
+  std::replace_if(
+      why.begin(), why.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  return invalid(fmt::format("{}:{}: {}", name, error.source().begin.line, why));
 }
 
 inline int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }

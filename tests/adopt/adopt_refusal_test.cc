@@ -149,7 +149,8 @@ TEST_P(AdoptRefusalTest, LettersOfOtherAlphabetsNeedQuotes) {
 }
 
 TEST_P(AdoptRefusalTest, ABrokenFileIsRefusedWithItsLine) {
-  for (const std::string file : {"[\x01]\n", "[main.jobs", "[main.jobs]\nx = \"\x02\"", "a.\x03 = 1"}) {
+  for (const std::string file :
+       {"[\x01]\n", "[main.jobs", "[main.jobs]\nx = \"\x02\"", "[main.jobs]\nx = fa\n[y]", "a.\x03 = 1"}) {
     expect_refused(file, file, "adopt.toml:");
   }
 }
