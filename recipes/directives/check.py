@@ -3,18 +3,23 @@
 
   check.py URL TOOL                 URL: a server on which a database may be made. TOOL: the leasehold tool
   check.py URL UP.sql DOWN.sql      with the SQL of `leasehold adopt plan --migration` instead
+  check.py URL TOOL --serve         only the attack, on the page of a database with a store, which stays until Ctrl-C
 
 Needs psycopg2, psql and pg_dump. One line per item; the exit code is 1 if one does not hold.
 """
 
 import difflib
 import inspect
+import os
 import re
 import sys
 import threading
 
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 import attack
-from stage import ROLES, Stage
+import page
+from stage import ROLES, Stage, run
 
 ITEMS = []
 VIEW_BEFORE = ["id", "session_id", "sd_id", "sd_title", "track", "tty", "pid", "hostname", "codebase", "claimed_at",
@@ -505,7 +510,17 @@ def check(server, how):
     return 1 if failures else 0
 
 
+def show(server, tool):
+    with Stage(server, [tool]) as stage:
+        run(tool, "--db", stage.url, "migrate", "up")
+        stage.apply()
+        db = stage.connect()
+        failed = page.show(tool, stage.url, "rows", attack.run, stage, db, 20)
+        db.close()
+        return failed
+
+
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4):
         sys.exit(inspect.getdoc(sys.modules[__name__]))
-    sys.exit(check(sys.argv[1], sys.argv[2:]))
+    sys.exit(show(*sys.argv[1:3]) if sys.argv[3:] == ["--serve"] else check(sys.argv[1], sys.argv[2:]))

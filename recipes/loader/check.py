@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Checks every item that the documents of the loader want, on a database of its own; README.md lists them.
 
-  check.py URL TOOL      URL: a server on which a database may be made. TOOL: the leasehold tool
+  check.py URL TOOL [--serve]      URL: a server on which a database may be made. TOOL: the leasehold tool
+
+With --serve it only tells the story, on the page of a database with a store, which stays until Ctrl-C.
 
 Needs psycopg2, psql and pg_dump. One line per item; the exit code is 1 if one does not hold.
 """
@@ -13,12 +15,15 @@ import sys
 
 sys.dont_write_bytecode = True
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(1, os.path.dirname(HERE))
+
+import page
 import story
 from old_loader import CLAIM, CLAIM_LOCKED, COMPLETE, HEARTBEAT
 from stage import Stage
 from verdicts import Verdicts, expect, same
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 ROLES = ("loader_app", "loader_reader")
 TABLES = ("sync_jobs", "sync_checkpoints")
 DENIED = "LH001"
@@ -364,7 +369,14 @@ def check(server, tool):
     return checks.verdict()
 
 
+def show(server, tool):
+    with LoaderStage(server, tool, HERE, ROLES) as stage:
+        stage.leasehold("migrate", "up")
+        stage.apply()
+        return page.show(tool, stage.url, "rows?table=public.sync_jobs", story.tell, stage)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--serve"]):
         sys.exit(inspect.getdoc(sys.modules[__name__]))
-    sys.exit(check(*sys.argv[1:]))
+    sys.exit((show if sys.argv[3:] else check)(*sys.argv[1:3]))

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Adopts the merge queue's tables and checks everything that was asked for.
 
-    recipes/merge-queue/check.py build/dev/bin/leasehold
+    recipes/merge-queue/check.py build/dev/bin/leasehold [--serve]
 
-Prints one line for each item; the exit code is 1 if one does not hold."""
+Prints one line for each item; the exit code is 1 if one does not hold. With --serve it only tells the story of old and
+new agents that are killed, on the page of `leasehold serve`, which stays until Ctrl-C."""
 
 import os
 import sqlite3
@@ -11,6 +12,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import page
 from crew import old_and_new_under_kills
 from old_program import OldProgram
 from rows import ENTRIES, LOCKS, Rows
@@ -110,5 +114,13 @@ def main(tool, rows_of=Rows, stage_of=Stage):
     return 1 if failed else 0
 
 
+def show(tool):
+    with tempfile.TemporaryDirectory() as folder:
+        stage = Stage(tool, folder, "story", Rows).without_entries()
+        stage.leasehold("migrate", "up")
+        stage.adopt()
+        return page.show(tool, "sqlite:" + stage.path, "rows?table=main.merge_queue", old_and_new_under_kills, stage)
+
+
 if __name__ == "__main__":
-    sys.exit(main(os.path.abspath(sys.argv[1])))
+    sys.exit((show if sys.argv[2:] == ["--serve"] else main)(os.path.abspath(sys.argv[1])))

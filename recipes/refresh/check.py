@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Checks every item that the documents of the refresh want, on a database of its own; README.md lists them.
 
-  check.py URL TOOL      URL: a server on which a database may be made. TOOL: the leasehold tool
+  check.py URL TOOL [--serve]      URL: a server on which a database may be made. TOOL: the leasehold tool
+
+With --serve it only tells the story, on the page of a database with a store, which stays until Ctrl-C.
 
 Needs psycopg2, psql and pg_dump. One line per item; the exit code is 1 if one does not hold.
 """
@@ -12,9 +14,10 @@ import sys
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(1, os.path.join(os.path.dirname(HERE), "loader"))
+sys.path[1:1] = [os.path.join(os.path.dirname(HERE), "loader"), os.path.dirname(HERE)]
 sys.dont_write_bytecode = True
 
+import page
 import story
 from edge_function import ACQUIRE, REASON, RELEASE, UPSERT
 from stage import Stage
@@ -341,7 +344,14 @@ def check(server, tool):
     return checks.verdict()
 
 
+def show(server, tool):
+    with RefreshStage(server, tool, HERE, ROLES) as stage:
+        stage.leasehold("migrate", "up")
+        stage.apply()
+        return page.show(tool, stage.url, "rows?table=public.refresh_schedule", story.tell, stage)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--serve"]):
         sys.exit(inspect.getdoc(sys.modules[__name__]))
-    sys.exit(check(*sys.argv[1:]))
+    sys.exit((show if sys.argv[3:] else check)(*sys.argv[1:3]))

@@ -1,4 +1,5 @@
-"""The page of `leasehold serve` for a recipe's store, while the recipe runs and until Ctrl-C."""
+"""The page of `leasehold serve` for a recipe's store, while the recipe runs and until Ctrl-C. LEASEHOLD_SERVE names
+another address than 127.0.0.1:7420."""
 
 import os
 import socket
@@ -7,12 +8,26 @@ import sys
 import time
 
 
+def show(tool: str, url: str, view: str, story, *arguments) -> int:
+    """Tells a story on the page of a database, and returns the exit code. `view` is the page to open."""
+    with Page(tool, url, view) as page:
+        try:
+            said = story(*arguments)
+            print(*([f"ok    {said}"] if said else []), "PASS", sep="\n", flush=True)
+            failed = 0
+        except AssertionError as error:
+            print(f"FAIL  {error}", flush=True)
+            failed = 1
+        page.stay()
+    return failed
+
+
 class Page:
     """with Page(tool, url) as page: ... page.stay()"""
 
-    def __init__(self, tool: str, url: str):
+    def __init__(self, tool: str, url: str, view: str = ""):
         self.address = os.environ.get("LEASEHOLD_SERVE", "127.0.0.1:7420")
-        self.link = f"http://{self.address}/"
+        self.link = f"http://{self.address}/{view}"
         self.command = [tool, "--db", url, "serve", "--no-auth", "--listen", self.address, "--log", "error"]
 
     def __enter__(self):
