@@ -102,61 +102,103 @@ namespace {
 
 constexpr std::string_view json_blanks = " \t\r\n";
 
-/// Removes the value at the front and returns it without the blanks around it; empty if there is none.
+// The functions below cut JSON that was checked before, so they only look for ends. For other text they return
+// something within it.
+
+std::string_view without_blanks(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(json_blanks), text.size()));
+  return text;
+}
+
+/// The size of the string at the front, with its quotes.
+std::size_t string_size(std::string_view text) {
+  for (std::size_t at = 1; at < text.size(); ++at) {
+    if (text[at] == '"') return at + 1;
+    if (text[at] == '\\') ++at;
+  }
+  return text.size();
+}
+
+/// The size of the object or array at the front.
+std::size_t nest_size(std::string_view text) {
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    switch (text[at]) {
+      case '"': at += string_size(text.substr(at)) - 1; break;
+      case '{':
+      case '[': ++depth; break;
+      case '}':
+      case ']':
+        if (--depth == 0) return at + 1;
+        break;
+      default: break;
+    }
+  }
+  return text.size();
+}
+
+/// Removes the value at the front with the blanks around it and the mark behind it: a colon, a comma, or the end of
+/// what encloses it. Returns the value without them; empty if there is none.
 std::string_view take_value(std::string_view& rest) {
-  auto value = rest.substr(0, value_size(rest));
-  rest.remove_prefix(value.size());
-  value.remove_prefix(std::min(value.find_first_not_of(json_blanks), value.size()));
-  return value.substr(0, value.find_last_not_of(json_blanks) + 1);
+  const auto text = without_blanks(rest);
+  if (text.empty() || text.front() == '}' || text.front() == ']') return {};
+  const auto size = text.front() == '"' ? string_size(text)
+                    : text.front() == '{' || text.front() == '['
+                        ? nest_size(text)
+                        : std::min(text.find_first_of(",}] \t\r\n"), text.size());
+  rest = without_blanks(text.substr(size));
+  rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
+  return text.substr(0, size);
 }
 
 }  // namespace
 
+std::string json_text(std::string_view written) {
+  if (written.find('\\') != std::string_view::npos) return std::string(json::parse(written).as_string());
+  return std::string(written.substr(1, written.size() - 2));
+}
+
+std::optional<std::vector<JsonMember>> json_members(std::string_view object) {
+  auto rest = without_blanks(object);
+  if (!rest.starts_with('{')) return std::nullopt;
+  rest.remove_prefix(1);
+  std::vector<JsonMember> members;
+  for (auto key = take_value(rest); !key.empty(); key = take_value(rest)) members.push_back({key, take_value(rest)});
+  return members;
+}
+
 std::optional<std::vector<std::pair<std::string, std::optional<std::string>>>> texts_of_object(
     std::string_view object) {
-  const auto brace = object.find_first_not_of(json_blanks);
-  if (brace == std::string_view::npos || object[brace] != '{') return std::nullopt;
-  std::vector<std::pair<std::string, std::optional<std::string>>> members;
-  auto rest = object.substr(brace + 1);
-  for (auto key = take_value(rest); !key.empty(); key = take_value(rest)) {
-    rest.remove_prefix(1);  // the colon
-    const auto written = take_value(rest);
-    rest.remove_prefix(1);  // a comma, or the closing brace
-    auto& text = members.emplace_back(std::string(json::parse(key).as_string()), std::nullopt).second;
+  const auto members = json_members(object);
+  if (!members) return std::nullopt;
+  std::vector<std::pair<std::string, std::optional<std::string>>> texts;
+  for (const auto& [key, written] : *members) {
+    auto& text = texts.emplace_back(json_text(key), std::nullopt).second;
     if (written.starts_with('"')) {
-      text = std::string(json::parse(written).as_string());
+      text = json_text(written);
     } else if (written != "null") {
       text = std::string(written);
     }
   }
-  return members;
+  return texts;
 }
 
 std::optional<std::string_view> json_member(std::string_view object, std::string_view name) {
-  const auto brace = object.find_first_not_of(json_blanks);
-  if (brace == std::string_view::npos || object[brace] != '{') return std::nullopt;
-  const json::value wanted(json::string_view{name});
+  const auto members = json_members(object);
   std::optional<std::string_view> found;
-  // The parser's events carry no positions, so it reads one key and one value at a time.
-  auto rest = object.substr(brace + 1);
-  for (auto key = take_value(rest); !key.empty(); key = take_value(rest)) {
-    rest.remove_prefix(1);  // the colon
-    const auto value = take_value(rest);
-    rest.remove_prefix(1);  // a comma, or the closing brace
-    if (json::parse(key) == wanted) found = value;
+  if (!members) return found;
+  for (const auto& [key, written] : *members) {
+    if (json_text(key) == name) found = written;
   }
   return found;
 }
 
 std::optional<std::vector<std::string_view>> json_elements(std::string_view array) {
-  const auto bracket = array.find_first_not_of(json_blanks);
-  if (bracket == std::string_view::npos || array[bracket] != '[') return std::nullopt;
+  auto rest = without_blanks(array);
+  if (!rest.starts_with('[')) return std::nullopt;
+  rest.remove_prefix(1);
   std::vector<std::string_view> elements;
-  auto rest = array.substr(bracket + 1);
-  for (auto element = take_value(rest); !element.empty(); element = take_value(rest)) {
-    elements.push_back(element);
-    rest.remove_prefix(1);  // a comma, or the closing bracket
-  }
+  for (auto element = take_value(rest); !element.empty(); element = take_value(rest)) elements.push_back(element);
   return elements;
 }
 

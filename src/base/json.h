@@ -33,14 +33,23 @@ std::string json_from_texts(const std::vector<std::string>& texts);
 std::vector<std::string> texts_from_json(std::string_view array);
 std::vector<std::int64_t> integers_from_json(std::string_view array);
 
-/// The bytes of an object's member as written, for texts that are stored byte for byte: a parsed value would round its
-/// numbers. `object` is JSON; nothing if it is not an object or has no such member. If the name occurs several times,
-/// the last one counts.
-std::optional<std::string_view> json_member(std::string_view object, std::string_view name);
-/// The members of an object as texts: a string as itself, null as nothing, any other value as written. Nothing if the
-/// text is no object. `object` is JSON.
-std::optional<std::vector<std::pair<std::string, std::optional<std::string>>>> texts_of_object(std::string_view object);
-/// The same for the elements of an array; nothing if the text is not an array. `array` is JSON.
+// Parts of JSON as they are written, for texts that are kept byte for byte: a parsed value would round its numbers. The
+// argument must be JSON: is_json() has accepted it, or a text that it is part of. Nothing is returned if it is of
+// another type.
+
+struct JsonMember {
+  std::string_view key{};  ///< with its quotes
+  std::string_view written{};
+};
+std::optional<std::vector<JsonMember>> json_members(std::string_view object);
 std::optional<std::vector<std::string_view>> json_elements(std::string_view array);
+
+/// The member of this name; the last one if there are several.
+std::optional<std::string_view> json_member(std::string_view object, std::string_view name);
+/// The members of an object as texts: a string as itself, null as nothing, any other value as written.
+std::optional<std::vector<std::pair<std::string, std::optional<std::string>>>> texts_of_object(std::string_view object);
+
+/// The text that a JSON string in quotes stands for.
+std::string json_text(std::string_view written);
 
 }  // namespace leasehold

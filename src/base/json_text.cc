@@ -1,7 +1,6 @@
 #include "base/json_text.h"
 
 #include <algorithm>
-#include <boost/json/serialize.hpp>
 #include <cstdint>
 
 #include "base/json.h"
@@ -9,24 +8,70 @@
 
 namespace leasehold {
 
-std::string json_line(std::string_view kept) {
-  if (!is_json(kept)) return json_string(kept);
-  std::string line(kept);
+void append_on_one_line(std::string& out, std::string_view json) {
+  const auto start = out.size();
+  out += json;
   // Between JSON tokens a line break is a blank; a JSON string contains none.
   std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+      out.begin() + static_cast<std::ptrdiff_t>(start), out.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+}
+
+std::string json_line(std::string_view kept) {
+  if (!is_json(kept)) return json_string(kept);
+  std::string line;
+  append_on_one_line(line, kept);
   return line;
 }
 
-std::string json_string(std::string_view bytes) {
-  boost::json::string clean;
-  clean.reserve(bytes.size());
+namespace {
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
+void append_escaped(std::string& out, char c) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  switch (c) {
+    case '"': out += "\\\""; break;
+    case '\\': out += "\\\\"; break;
+    case '\b': out += "\\b"; break;
+    case '\f': out += "\\f"; break;
+    case '\n': out += "\\n"; break;
+    case '\r': out += "\\r"; break;
+    case '\t': out += "\\t"; break;
+    default:
+      out += "\\u00";
+      out += hex[byte >> 4U];
+      out += hex[byte & 15U];
+  }
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view bytes) {
+  out += '"';
   while (!bytes.empty()) {
+    const auto* const end = std::find_if_not(bytes.begin(), bytes.end(), is_plain);
+    out.append(bytes.begin(), end);
+    bytes.remove_prefix(static_cast<std::size_t>(end - bytes.begin()));
+    if (bytes.empty()) break;
     const auto length = character_length(bytes);
-    clean.append(length > 0 ? bytes.substr(0, length) : std::string_view("\xEF\xBF\xBD"));
+    if (length == 1) {
+      append_escaped(out, bytes.front());
+    } else {
+      out += length > 0 ? bytes.substr(0, length) : std::string_view("\xEF\xBF\xBD");
+    }
     bytes.remove_prefix(length > 0 ? length : 1);
   }
-  return boost::json::serialize(clean);
+  out += '"';
+}
+
+std::string json_string(std::string_view bytes) {
+  std::string text;
+  append_json_string(text, bytes);
+  return text;
 }
 
 namespace {

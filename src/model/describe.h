@@ -64,8 +64,8 @@ Value get(const void* object) {
 }
 
 template <auto member>
-bool set(void* object, const Value& value) {
-  return assign(static_cast<Owner<member>*>(object)->*member, value);
+bool set(void* object, Value&& value) {
+  return assign(static_cast<Owner<member>*>(object)->*member, std::move(value));
 }
 
 template <auto member>
@@ -153,9 +153,9 @@ template <auto getter, auto setter>
 constexpr Field derived(std::string_view name) {
   using Struct = detail::Owner<getter>;
   auto made = field<getter>(name);
-  made.set = [](void* object, const Value& value) {
+  made.set = [](void* object, Value&& value) {
     auto given = std::invoke(getter, *static_cast<const Struct*>(object));
-    if (!detail::assign(given, value)) return false;
+    if (!detail::assign(given, std::move(value))) return false;
     std::invoke(setter, *static_cast<Struct*>(object), given);
     return true;
   };

@@ -49,11 +49,21 @@ std::string spoken(const Field& field) {
   return field.label.empty() ? words_of_name(field.name) : std::string(field.label);
 }
 
-/// `around` names the enclosing object: "backoff ".
-Result<void> check_within(const Field& field, std::int64_t measured, const std::string& around) {
+/// The fields around the one that is checked. Only an error needs their words: a batch has thousands of fields.
+struct Around {
+  const Field* field = nullptr;
+  const Around* outer = nullptr;
+};
+
+/// "backoff "
+std::string words_of(const Around* around) {
+  return around == nullptr ? "" : words_of(around->outer) + spoken(*around->field) + " ";
+}
+
+Result<void> check_within(const Field& field, std::int64_t measured, const Around* around) {
   const auto& [min, max] = *field.within;
   if (measured >= min && measured <= max) return {};
-  const auto what = around + spoken(field);
+  const auto what = words_of(around) + spoken(field);
   switch (field.kind) {
     case Kind::duration: return check_span(what, Duration(measured), Duration(min), Duration(max));
     case Kind::integer: return check_range(what, measured, min, max);
@@ -76,13 +86,13 @@ Result<void> check_form(Form form, const std::string& what, const std::string& t
   return {};
 }
 
-Result<void> check_texts(const Field& field, const void* object, const std::string& around) {
+Result<void> check_texts(const Field& field, const void* object, const Around* around) {
   if (field.form == Form::any || field.texts == nullptr) return {};
   const bool is_list = field.kind == Kind::texts;
   for (const auto& text : field.texts(object)) {
     if (text.empty() && field.empty_is_none && !is_list) continue;
-    const auto what = around + (is_list ? "entry of " : "") + spoken(field);
-    if (auto checked = check_form(field.form, what, text); !checked) return checked;
+    if (check_form(field.form, "", text)) continue;
+    return check_form(field.form, words_of(around) + (is_list ? "entry of " : "") + spoken(field), text);
   }
   return {};
 }
@@ -99,9 +109,9 @@ Result<void> check_rival(const Field& field, const Object& object) {
       fmt::format("{} and {} exclude each other: set one of them", spoken(field), words_of_name(field.rival)));
 }
 
-Result<void> check_fields_in(const Object& object, const std::string& around);
+Result<void> check_fields_in(const Object& object, const Around* around);
 
-Result<void> check_field(const Field& field, const Object& object, const std::string& around) {
+Result<void> check_field(const Field& field, const Object& object, const Around* around) {
   if (const auto measured = field.within ? field.measure(object.at) : std::nullopt) {
     if (auto checked = check_within(field, *measured, around); !checked) return checked;
   }
@@ -109,7 +119,8 @@ Result<void> check_field(const Field& field, const Object& object, const std::st
   if (auto checked = check_rival(field, object); !checked) return checked;
   if (field.type == nullptr) return {};
   const auto value = field.get(object.at);
-  const auto inner = field.kind == Kind::inlined ? around : around + spoken(field) + " ";
+  const Around own{.field = &field, .outer = around};
+  const auto* inner = field.kind == Kind::inlined ? around : &own;
   if (const auto* part = std::get_if<Object>(&value)) return check_fields_in(*part, inner);
   if (const auto* parts = std::get_if<std::vector<Object>>(&value)) {
     for (std::size_t i = 0; i < parts->size(); ++i) {
@@ -120,7 +131,7 @@ Result<void> check_field(const Field& field, const Object& object, const std::st
   return {};
 }
 
-Result<void> check_fields_in(const Object& object, const std::string& around) {
+Result<void> check_fields_in(const Object& object, const Around* around) {
   for (const auto& field : object.type.fields) {
     if (auto checked = check_field(field, object, around); !checked) {
       return field.kind == Kind::inlined ? checked : about_field(field.name, std::move(checked).error());
@@ -131,7 +142,7 @@ Result<void> check_fields_in(const Object& object, const std::string& around) {
 
 }  // namespace
 
-Result<void> check_fields(const Object& object) { return check_fields_in(object, ""); }
+Result<void> check_fields(const Object& object) { return check_fields_in(object, nullptr); }
 
 Duration time_left(BootTime until) { return std::max(until - BootClock::now(), Duration::zero()); }
 

@@ -78,7 +78,7 @@ struct Field {
   Kind kind = Kind::hidden;
   Value (*get)(const void* object) = nullptr;
   /// False: the value does not fit the member. Null: the field cannot be set.
-  bool (*set)(void* object, const Value& value) = nullptr;
+  bool (*set)(void* object, Value&& value) = nullptr;
   void* (*part)(void* object) = nullptr;          ///< of an object: its address in the enclosing object
   void* (*append)(void* object) = nullptr;        ///< of a list of objects: the address of a new last element
   Described (*type)() = nullptr;                  ///< of an object, or of each element of a list

@@ -1,10 +1,10 @@
 // Reads JSON by the same descriptions that write it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <charconv>
 #include <cmath>
 
 #include "base/json.h"
@@ -17,8 +17,6 @@
 namespace leasehold::model {
 namespace {
 
-namespace json = boost::json;
-
 constexpr std::string_view seconds_suffix = "_seconds";
 constexpr std::string_view base64_suffix = "_base64";
 
@@ -26,33 +24,39 @@ Error wrong_type(std::string_view key, std::string_view wanted) {
   return invalid(fmt::format("\"{}\" is not {}", key, wanted));
 }
 
-/// A member of the object being read.
+/// A member of the object being read. `written` is JSON.
 struct Member {
   std::string_view key;
-  const json::value& value;
-  std::string_view written;  ///< the whole object, byte for byte
+  std::string_view written;
   Timestamp now;
 };
 
-Result<std::string> text_in(std::string_view key, const json::value& value) {
-  if (const auto* text = value.if_string()) return std::string(*text);
+Result<std::string> text_in(std::string_view key, std::string_view written) {
+  if (written.starts_with('"')) return json_text(written);
   return wrong_type(key, "a string");
 }
 
-Result<std::int64_t> integer_in(std::string_view key, const json::value& value) {
-  json::error_code broken;
-  const auto number = value.to_number<std::int64_t>(broken);
-  if (broken || value.is_double()) return wrong_type(key, "a whole number");
+template <typename Number>
+std::optional<Number> number_in(std::string_view written) {
+  Number number{};
+  const auto* const end = written.data() + written.size();
+  const auto parsed = std::from_chars(written.data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
   return number;
+}
+
+Result<std::int64_t> integer_in(std::string_view key, std::string_view written) {
+  if (const auto number = number_in<std::int64_t>(written)) return *number;
+  return wrong_type(key, "a whole number");
 }
 
 template <typename T, typename Read>
 Result<Value> list_in(const Member& member, Read read) {
-  const auto* array = member.value.if_array();
-  if (array == nullptr) return wrong_type(member.key, "an array");
+  const auto elements = json_elements(member.written);
+  if (!elements) return wrong_type(member.key, "an array");
   std::vector<T> list;
-  for (const auto& item : *array) {
-    auto element = read(member.key, item);
+  for (const auto written : *elements) {
+    auto element = read(member.key, written);
     if (!element) return std::move(element).error();
     list.push_back(std::move(*element));
   }
@@ -62,7 +66,7 @@ Result<Value> list_in(const Member& member, Read read) {
 /// Parses a text; errors name the key.
 template <typename Parse>
 Result<Value> parsed_in(const Member& member, Parse parse) {
-  const auto text = text_in(member.key, member.value);
+  const auto text = text_in(member.key, member.written);
   if (!text) return text.error();
   auto parsed = parse(*text);
   if (!parsed) return invalid(fmt::format("\"{}\": {}", member.key, parsed.error().message));
@@ -72,21 +76,18 @@ Result<Value> parsed_in(const Member& member, Parse parse) {
 /// Seconds under the key that to_json() writes; under the key without its unit a text such as "10m".
 Result<Value> duration_in(const Member& member) {
   if (!member.key.ends_with(seconds_suffix)) return parsed_in(member, parse_duration);
-  json::error_code broken;
-  const auto seconds = member.value.to_number<double>(broken);
+  const auto seconds = number_in<double>(member.written);
   constexpr double max = 4e9;
-  if (broken || !(std::abs(seconds) <= max)) return wrong_type(member.key, "a number of seconds");
-  return Value(Duration(std::llround(seconds * 1e6)));
+  if (!seconds || !(std::abs(*seconds) <= max)) return wrong_type(member.key, "a number of seconds");
+  return Value(Duration(std::llround(*seconds * 1e6)));
 }
 
 /// Byte for byte: a parsed value would round its numbers.
-Result<Value> json_in(const Member& member) {
-  return Value(std::string(json_member(member.written, member.key).value_or("null")));
-}
+Result<Value> json_in(const Member& member) { return Value(std::string(member.written)); }
 
 Result<Value> bytes_in(const Member& member) {
   if (!member.key.ends_with(base64_suffix)) return json_in(member);
-  auto text = text_in(member.key, member.value);
+  auto text = text_in(member.key, member.written);
   if (!text) return std::move(text).error();
   auto bytes = from_base64(*text);
   if (!bytes) return wrong_type(member.key, "base64");
@@ -94,12 +95,17 @@ Result<Value> bytes_in(const Member& member) {
 }
 
 Result<Value> word_in(const Member& member, std::span<const char* const> words) {
-  auto text = text_in(member.key, member.value);
+  auto text = text_in(member.key, member.written);
   if (!text) return std::move(text).error();
   for (const std::string_view word : words) {
     if (word == *text) return Value(std::move(*text));
   }
   return wrong_type(member.key, fmt::format("one of {}", fmt::join(words, ", ")));
+}
+
+Result<Value> boolean_in(const Member& member) {
+  if (member.written == "true" || member.written == "false") return Value(member.written == "true");
+  return wrong_type(member.key, "true or false");
 }
 
 template <typename T>
@@ -110,11 +116,9 @@ Result<Value> as_value(Result<T> read) {
 
 Result<Value> value_in(const Field& field, const Member& member) {
   switch (field.kind) {
-    case Kind::boolean:
-      return member.value.is_bool() ? Result<Value>(Value(member.value.get_bool()))
-                                    : wrong_type(member.key, "true or false");
-    case Kind::integer: return as_value(integer_in(member.key, member.value));
-    case Kind::text: return as_value(text_in(member.key, member.value));
+    case Kind::boolean: return boolean_in(member);
+    case Kind::integer: return as_value(integer_in(member.key, member.written));
+    case Kind::text: return as_value(text_in(member.key, member.written));
     case Kind::duration: return duration_in(member);
     case Kind::timestamp: return parsed_in(member, [&](const auto& text) { return parse_moment(text, member.now); });
     case Kind::texts: return list_in<std::string>(member, text_in);
@@ -130,10 +134,15 @@ Result<Value> value_in(const Field& field, const Member& member) {
   return wrong_type(member.key, "settable");
 }
 
+/// Whether the key is the name with more behind it.
+bool is_with(std::string_view key, std::string_view name, std::string_view ending) {
+  return key.size() == name.size() + ending.size() && key.starts_with(name) && key.ends_with(ending);
+}
+
 bool is_named(const Field& field, std::string_view key) {
   if (field.name == key) return true;
-  if (field.kind == Kind::duration) return field.name == fmt::format("{}{}", key, seconds_suffix);
-  return field.kind == Kind::bytes && key == fmt::format("{}{}", field.name, base64_suffix);
+  if (field.kind == Kind::duration) return is_with(field.name, key, seconds_suffix);
+  return field.kind == Kind::bytes && is_with(key, field.name, base64_suffix);
 }
 
 /// A field, and the struct that has its member.
@@ -169,66 +178,83 @@ Error unknown_key(const Described& type, std::string_view key) {
       fmt::format("unknown key {}{}", leasehold::quoted(key), meant.empty() ? "" : ": did you mean " + meant + "?"));
 }
 
-Result<void> check_rival(const Field& field, const json::object& members) {
-  const auto* rival = field.rival.empty() ? nullptr : members.if_contains(field.rival);
-  if (rival == nullptr || rival->is_null()) return {};
-  return invalid(fmt::format(R"("{}" and "{}" exclude each other: write one of them)", field.name, field.rival));
-}
+Result<void> read_object(std::string_view written, const Target& into, Timestamp now,
+                         std::span<const std::string_view> except);
 
-/// The elements of an array of objects, each read byte for byte.
-Result<void> read_list(const Field& field, std::string_view written, const Member& member, void* into) {
-  const auto elements = json_elements(written);
+/// The elements of an array of objects.
+Result<void> read_list(const Field& field, const Member& member, void* into) {
+  const auto elements = json_elements(member.written);
   if (!elements) return wrong_type(member.key, "an array");
   for (std::size_t i = 0; i < elements->size(); ++i) {
-    auto read = read_json((*elements)[i], {field.type(), field.append(into)}, member.now);
+    auto read = read_object((*elements)[i], {field.type(), field.append(into)}, member.now, {});
     if (!read) return about_element(i, std::move(read).error());
   }
   return {};
 }
 
-Result<void> check_required(const Described& type, const json::object& members) {
+Result<void> read_member(const Field& field, const Member& member, void* into) {
+  if (field.part != nullptr) return read_object(member.written, {field.type(), field.part(into)}, member.now, {});
+  if (field.append != nullptr) return read_list(field, member, into);
+  auto value = value_in(field, member);
+  if (!value) return std::move(value).error();
+  if (!field.set(into, std::move(*value))) return wrong_type(member.key, "in range");
+  return {};
+}
+
+/// The fields that the object being read has given a value.
+using Given = std::vector<const Field*>;
+
+Result<void> check_required(const Described& type, const Given& given) {
   for (const auto& field : type.fields) {
     if (field.kind == Kind::inlined) {
-      if (auto checked = check_required(field.type(), members); !checked) return checked;
+      if (auto checked = check_required(field.type(), given); !checked) return checked;
     }
-    if (!field.required) continue;
-    const auto is_given = [&](const auto& member) {
-      return !member.value().is_null() && is_named(field, member.key());
-    };
-    if (std::none_of(members.begin(), members.end(), is_given))
-      return about_field(field.name, invalid(fmt::format("\"{}\" is missing", field.name)));
+    if (!field.required || std::find(given.begin(), given.end(), &field) != given.end()) continue;
+    return about_field(field.name, invalid(fmt::format("\"{}\" is missing", field.name)));
   }
   return {};
 }
 
-Result<void> read_member(const Field& field, const Member& member, void* into) {
-  const auto written = field.type != nullptr ? json_member(member.written, member.key).value_or("") : "";
-  if (field.part != nullptr) return read_json(written, {field.type(), field.part(into)}, member.now);
-  if (field.append != nullptr) return read_list(field, written, member, into);
-  auto value = value_in(field, member);
-  if (!value) return std::move(value).error();
-  if (!field.set(into, *value)) return wrong_type(member.key, "in range");
+/// Whether both of two fields that exclude each other are given.
+Result<void> check_rivals(const Given& given) {
+  for (const auto* field : given) {
+    const auto is_rival = [&](const Field* other) { return other->name == field->rival; };
+    if (field->rival.empty() || std::none_of(given.begin(), given.end(), is_rival)) continue;
+    return about_field(field->name, invalid(fmt::format(R"("{}" and "{}" exclude each other: write one of them)",
+                                                        field->name, field->rival)));
+  }
   return {};
+}
+
+Result<void> read_object(std::string_view written, const Target& into, Timestamp now,
+                         std::span<const std::string_view> except) {
+  const auto members = json_members(written);
+  if (!members) return invalid("this is not a JSON object: " + quoted(written));
+  Given given;
+  for (const auto& member : *members) {
+    const auto key = json_text(member.key);
+    if (member.written == "null" || std::find(except.begin(), except.end(), key) != except.end()) continue;
+    const auto [field, owner] = find_field(into, key);
+    if (field == nullptr) return about_field(key, unknown_key(into.type, key));
+    // Which one counts would be a guess, and another reader of the same text may guess otherwise.
+    if (std::find(given.begin(), given.end(), field) != given.end()) {
+      return about_field(key, invalid(fmt::format("\"{}\" is written twice", key)));
+    }
+    given.push_back(field);
+    if (auto read = read_member(*field, {key, member.written, now}, owner); !read) {
+      return about_field(key, std::move(read).error());
+    }
+  }
+  if (auto checked = check_rivals(given); !checked) return checked;
+  return check_required(into.type, given);
 }
 
 }  // namespace
 
 Result<void> read_json(std::string_view object, const Target& into, Timestamp now,
                        std::span<const std::string_view> except) {
-  const auto value = parse_json(object);
-  if (!value) return invalid(fmt::format("this is not JSON ({}): {}", value.error().message, quoted(object)));
-  const auto* members = value->if_object();
-  if (members == nullptr) return invalid("this is not a JSON object: " + quoted(object));
-  for (const auto& [key, member] : *members) {
-    if (member.is_null() || std::find(except.begin(), except.end(), key) != except.end()) continue;
-    const auto [field, owner] = find_field(into, key);
-    if (field == nullptr) return about_field(key, unknown_key(into.type, key));
-    if (auto checked = check_rival(*field, *members); !checked) return about_field(key, std::move(checked).error());
-    if (auto read = read_member(*field, {key, member, object, now}, owner); !read) {
-      return about_field(key, std::move(read).error());
-    }
-  }
-  return check_required(into.type, *members);
+  if (is_json(object)) return read_object(object, into, now, except);
+  return invalid(fmt::format("this is not JSON ({}): {}", parse_json(object).error().message, quoted(object)));
 }
 
 }  // namespace leasehold::model

@@ -78,45 +78,45 @@ Value value_from(const std::optional<M>& member) {
   return member ? value_from(*member) : Value();
 }
 
-inline bool assign(bool& member, const Value& value) {
+inline bool assign(bool& member, Value&& value) {
   const auto* given = std::get_if<bool>(&value);
   if (given != nullptr) member = *given;
   return given != nullptr;
 }
-inline bool assign(Token& member, const Value& value) {
+inline bool assign(Token& member, Value&& value) {
   const auto* given = std::get_if<std::int64_t>(&value);
   if (given != nullptr) member.value = *given;
   return given != nullptr;
 }
 template <std::integral M>
-bool assign(M& member, const Value& value) {
+bool assign(M& member, Value&& value) {
   const auto* given = std::get_if<std::int64_t>(&value);
   if (given == nullptr || !std::in_range<M>(*given)) return false;
   member = static_cast<M>(*given);
   return true;
 }
-/// Texts, durations, moments and lists are copied; an enumeration is read from its word.
+/// Texts, durations, moments and lists are moved; an enumeration is read from its word.
 template <typename M>
-bool assign(M& member, const Value& value) {
+bool assign(M& member, Value&& value) {
   if constexpr (std::is_enum_v<M>) {
     const auto* word = std::get_if<std::string>(&value);
     const auto found = word != nullptr ? from_word<M>(*word) : std::nullopt;
     if (found) member = *found;
     return found.has_value();
   } else {
-    const auto* given = std::get_if<M>(&value);
-    if (given != nullptr) member = *given;
+    auto* given = std::get_if<M>(&value);
+    if (given != nullptr) member = std::move(*given);
     return given != nullptr;
   }
 }
 template <typename M>
-bool assign(std::optional<M>& member, const Value& value) {
+bool assign(std::optional<M>& member, Value&& value) {
   if (std::holds_alternative<std::monostate>(value)) {
     member.reset();
     return true;
   }
   M inner{};
-  if (!assign(inner, value)) return false;
+  if (!assign(inner, std::move(value))) return false;
   member = std::move(inner);
   return true;
 }

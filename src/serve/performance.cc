@@ -20,9 +20,9 @@ bool is_admin_act(const act::Act& act) { return act.scope == Scope::admin; }
 
 /// The code in the answer: "done", or that of the refusal.
 std::string outcome_of(const Response& response) {
-  const auto code = json_member(response.body, "code");
   const bool is_refused = response.status != 200 || response.body.starts_with("{\"granted\":false");
   if (!is_refused) return "done";
+  const auto code = json_member(response.body, "code");
   return code && code->size() > 2 ? std::string(code->substr(1, code->size() - 2)) : "internal";
 }
 

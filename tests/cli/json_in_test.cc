@@ -46,6 +46,30 @@ TEST(JsonIn, AMissingOrNullKeyKeepsTheDefault) {
   EXPECT_EQ(model::from_json<AcquireOptions>("{}")->share, std::nullopt);
 }
 
+TEST(JsonIn, AKeyThatIsWrittenTwiceIsRefused) {
+  EXPECT_EQ(refusal_of(R"({"priority":3,"priority":4})"), "\"priority\" is written twice");
+  EXPECT_EQ(refusal_of(R"({"delay":"1s","delay_seconds":4})"), "\"delay_seconds\" is written twice");
+  EXPECT_EQ(refusal_of(R"({"priority":null,"priority":4})"), "read");
+}
+
+TEST(JsonIn, AKeyMayBeWrittenWithEscapes) {
+  const auto read =
+      model::from_json<NewJob>(R"( { "p\u0072iority" : 3 , "group" : "a\"b\u00e9" , "tags" : [ "x\\y" ] } )");
+  ASSERT_TRUE(ok(read));
+  EXPECT_EQ(read->priority, 3);
+  EXPECT_EQ(read->group, "a\"b\u00e9");
+  EXPECT_EQ(read->tags, (std::vector<std::string>{"x\\y"}));
+}
+
+TEST(JsonIn, NumbersOfAnotherKindAreRefused) {
+  for (const auto* number : {"1.0", "1e2", "\"1\"", "12345678901234567890", "true", "[1]", "{}"}) {
+    EXPECT_EQ(refusal_of(R"({"priority":)" + std::string(number) + "}"), "\"priority\" is not a whole number")
+        << number;
+  }
+  EXPECT_EQ(refusal_of(R"({"priority":40000})"), "read") << "bounds are checked later";
+  EXPECT_EQ(refusal_of(R"({"delay_seconds":1e400})"), "\"delay_seconds\" is not a number of seconds");
+}
+
 TEST(JsonIn, DurationsAreSecondsOrText) {
   EXPECT_EQ(model::from_json<NewJob>(R"({"delay_seconds":0.25})")->delay, Duration(250ms));
   EXPECT_EQ(model::from_json<NewJob>(R"({"delay":"10m"})")->delay, Duration(10min));

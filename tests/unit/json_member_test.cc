@@ -31,6 +31,27 @@ TEST(JsonMemberTest, IsFoundHoweverItsNameIsWritten) {
 
 TEST(JsonMemberTest, TheLastOfSeveralCounts) { EXPECT_EQ(json_member(R"({"a":1,"a":[2]})", "a"), "[2]"); }
 
+TEST(JsonMemberTest, MembersAndElementsAreInTheirOrder) {
+  const auto members = json_members(R"( { "a" : "}\\" , "b":[{"c":"]"},{}] , "d" : -1.5e3 } )");
+  ASSERT_TRUE(members);
+  ASSERT_EQ(members->size(), 3U);
+  EXPECT_EQ(members->at(0).written, R"("}\\")");
+  EXPECT_EQ(members->at(1).key, "\"b\"");
+  EXPECT_EQ(members->at(2).written, "-1.5e3");
+  EXPECT_EQ(json_elements(members->at(1).written), (std::vector<std::string_view>{R"({"c":"]"})", "{}"}));
+  EXPECT_TRUE(json_elements(" [ ] ")->empty());
+  EXPECT_FALSE(json_elements("{}"));
+  EXPECT_FALSE(json_members("[]"));
+}
+
+TEST(JsonMemberTest, TextThatIsNoJsonIsNotReadBeyondItsEnd) {
+  for (const auto* text :
+       {"{\"a", "{\"a\"", "{\"a\":", "{\"a\":[", "{\"a\":\"\\", "[1", "[\"", "{]", "[}", "{,", "[\"a\\"}) {
+    json_members(text);
+    json_elements(text);
+  }
+}
+
 TEST(JsonMemberTest, AValueThatIsNoObjectHasNoMembers) {
   for (const auto* text : {"{}", "[]", "7", "\"a\"", " { } "}) EXPECT_EQ(json_member(text, "a"), std::nullopt) << text;
 }
