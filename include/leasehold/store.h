@@ -9,6 +9,7 @@
 //   postgresql://user@host:port/db    ?schema=NAME&prepare=auto|off&pool=N, and libpq's own options
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +78,9 @@ struct StoreStatus {
   std::int64_t ended_leases = 0;    ///< history
   std::int64_t events = 0;
   Timestamp store_now{};
+
+  /// More ended leases or events than bounds::max_history are estimated, so that counting always costs the same.
+  [[nodiscard]] bool estimated() const { return std::max(ended_leases, events) > bounds::max_history; }
 };
 
 /// What pruning removes, by kind.

@@ -92,6 +92,8 @@ Described describe(Type<StoreStatus>) {
       field<&StoreStatus::waiters>("waiters"), field<&StoreStatus::held_leases>("held_leases"),
       field<&StoreStatus::expired_leases>("expired_leases"), field<&StoreStatus::ended_leases>("ended_leases"),
       field<&StoreStatus::events>("events").means("events that the store keeps"),
+      field<&StoreStatus::estimated>("estimated")
+          .means("whether `ended_leases` or `events` is an estimate, because there are too many to count"),
       hidden<&StoreStatus::store_now>(),  // the enclosing report ends with it
   });
   return {"StoreStatus", fields};

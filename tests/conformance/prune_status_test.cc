@@ -35,6 +35,25 @@ TEST_P(PruneStatusTest, StatusCountsByTheStoresClock) {
   EXPECT_EQ(status->store_now, now());
 }
 
+TEST_P(PruneStatusTest, ALongHistoryIsEstimated) {
+  acquire_and_release("deploy", 2);
+  EXPECT_FALSE(must(store().status()).estimated());
+  // 30,000 events with ids that are spread over 40,000.
+  const auto event =
+      GetParam() == StoreKind::sqlite ? std::string("leasehold_event") : under_test().schema() + "_internal.event";
+  const auto id_is_given = GetParam() == StoreKind::sqlite ? "" : "OVERRIDING SYSTEM VALUE ";
+  under_test().run("INSERT INTO " + event + " (id, at, kind, key, what, token, holder, host) " + id_is_given +
+                   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000) "
+                   "SELECT 100 + i + i / 3, (SELECT at FROM " +
+                   event +
+                   " LIMIT 1), 'lock', 'k', 'released', 1, 'ann', 'box' "
+                   "FROM n");
+  const auto status = must(store().status());
+  EXPECT_TRUE(status.estimated());
+  EXPECT_NEAR(static_cast<double>(status.events), 30004, 600);
+  EXPECT_EQ(status.ended_leases, 2);
+}
+
 TEST_P(PruneStatusTest, TheBackendHasItsName) {
   EXPECT_EQ(store().backend(), GetParam() == StoreKind::sqlite ? "sqlite" : "postgresql");
 }

@@ -29,8 +29,11 @@ void print_store(const std::string& url, const StoreStatus& status, const Retent
   print_count("waiters", status.waiters);
   print_count("held leases", status.held_leases);
   print_count("expired leases", status.expired_leases);
-  print_count("ended leases", status.ended_leases);
-  print_count("events", status.events);
+  const auto of_history = [](std::string_view what, std::int64_t count) {
+    print("{:<14} {}{}", what, count > bounds::max_history ? "about " : "", count);
+  };
+  of_history("ended leases", status.ended_leases);
+  of_history("events", status.events);
   const auto span = [](Duration keep) { return keep == Duration(0) ? "forever" : format_duration(keep); };
   print("{:<14} {} jobs, {} failed jobs, {} other history", "kept", span(kept.keep_jobs), span(kept.keep_failed),
         span(kept.keep_history));

@@ -14,6 +14,9 @@ export function short(number: number): string {
   return `${(number / 1_000_000).toFixed(1)}M`;
 }
 
+/** A count that the store only estimates once it is large: "2,468", "about 1.2M" */
+export const roughly = (number: number): string => (number > 20_000 ? `about ${short(number)}` : digits(number));
+
 /** Makes what a terminal or an editor would obey visible: a name may contain anything. */
 export const visible = (text: string): string =>
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) =>

@@ -5,7 +5,7 @@ import { useSignal } from '@preact/signals';
 import { live, rowsOf } from '../api/live';
 import { useAct } from '../api/resource';
 import { href } from '../base/router';
-import { digits, short, visible } from '../base/text';
+import { digits, roughly, short, visible } from '../base/text';
 import { ms, second, span } from '../base/time';
 import { history, startHistory, version } from '../timeline/live';
 import { sentence } from '../timeline/view';
@@ -34,14 +34,14 @@ function usePace(): number[] {
 
 export function Overview(): JSX.Element {
   useEffect(() => void startHistory(), []);
-  const report = useAct('store.status', {}, ['leases', 'queues'], 10_000);
+  const report = useAct('store.status', {}, [], 10_000);
   const doctor = useAct('store.doctor', {}, [], 300_000);
   const now = second.value;
   const warnings = warningsOf(now, report.value.data, doctor.value.data?.items ?? []);
   const data = report.value.data;
   return (
     <>
-      <Title title="Overview" sub={data ? `${data.backend} store, ${digits(data.held_leases + data.expired_leases)} leases, ${digits(data.events)} events` : undefined} />
+      <Title title="Overview" sub={data ? `${data.backend} store, ${digits(data.held_leases + data.expired_leases)} leases, ${roughly(data.events)} events` : undefined} />
       <section class={`verdict ${warnings.length === 0 ? 'verdict-fine' : ''}`} aria-label="Is anything wrong?">
         {warnings.length === 0 ? (
           <p class="verdict-word">

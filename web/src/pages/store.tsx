@@ -7,7 +7,7 @@ import { greetings, onEvent, rowsOf } from '../api/live';
 import { useAct } from '../api/resource';
 import type { Event, StoreReport } from '../api/types';
 import { param } from '../base/router';
-import { count, digits, visible } from '../base/text';
+import { count, digits, roughly, visible } from '../base/text';
 import { seconds } from '../base/time';
 import { ActButton } from '../ui/act';
 import { Text } from '../ui/fields';
@@ -17,7 +17,7 @@ import { Table } from '../ui/table';
 import { AuditLog, Tokens } from './access';
 
 export function StorePage(): JSX.Element {
-  const report = useAct('store.status', {}, ['leases'], 10_000);
+  const report = useAct('store.status', {}, [], 10_000);
   const data = report.value.data;
   return (
     <>
@@ -54,9 +54,9 @@ function Facts({ status }: { status: StoreReport }): JSX.Element {
       <dl class="facts">
         <Fact label="leases held"><span class="large num">{digits(status.held_leases)}</span></Fact>
         <Fact label="expired"><span class="large num">{digits(status.expired_leases)}</span></Fact>
-        <Fact label="ended, still kept"><span class="large num">{digits(status.ended_leases)}</span></Fact>
+        <Fact label="ended, still kept"><span class="large num">{roughly(status.ended_leases)}</span></Fact>
         <Fact label="waiters"><span class="large num">{digits(status.waiters)}</span></Fact>
-        <Fact label="events"><span class="large num">{digits(status.events)}</span></Fact>
+        <Fact label="events"><span class="large num">{roughly(status.events)}</span></Fact>
         <Fact label="jobs are kept">{kept(status.retention.keep_jobs_seconds)}</Fact>
         <Fact label="failed jobs">{kept(status.retention.keep_failed_seconds)}</Fact>
         <Fact label="history">{kept(status.retention.keep_history_seconds)}</Fact>

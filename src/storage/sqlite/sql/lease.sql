@@ -79,13 +79,29 @@ UNION ALL SELECT 'damage', integrity_check FROM pragma_integrity_check(1) WHERE 
 
 -- statement store_status read
 -- gives locks int, waiters int, held_leases int, expired_leases int, ended_leases int, events int, store_now time
+-- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are taken.
+WITH RECURSIVE place(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM place WHERE i < 99),
+held(live, late) AS MATERIALIZED (
+  SELECT count(*) FILTER (WHERE expires_at > :now), count(*) FILTER (WHERE expires_at <= :now) FROM leasehold_leases)
 SELECT (SELECT count(*) FROM leasehold_lock WHERE token > 0) AS locks,
        (SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS l ON l.id = w.lease_id
          WHERE l.expires_at > :now) AS waiters,
-       (SELECT count(*) FROM leasehold_leases WHERE expires_at > :now) AS held_leases,
-       (SELECT count(*) FROM leasehold_leases WHERE expires_at <= :now) AS expired_leases,
-       (SELECT count(*) FROM leasehold_lease WHERE ended_at IS NOT NULL) AS ended_leases,
-       (SELECT count(*) FROM leasehold_event) AS events,
+       (SELECT live FROM held) AS held_leases,
+       (SELECT late FROM held) AS expired_leases,
+       (SELECT CASE WHEN rows <= {bounds.max_history} THEN rows ELSE max(rows, (
+           SELECT CAST(round(avg((SELECT count(*) FROM leasehold_lease
+                                   WHERE id BETWEEN low + (high - low - 99) * i / 99
+                                                AND low + (high - low - 99) * i / 99 + 99 AND ended_at IS NOT NULL))
+                             * max(high - low + 1) / 100.0) AS INTEGER)
+             FROM place, (SELECT (SELECT min(id) FROM leasehold_lease) AS low, (SELECT max(id) FROM leasehold_lease) AS high))) END
+          FROM (SELECT count(*) AS rows FROM (SELECT 1 FROM leasehold_lease WHERE ended_at IS NOT NULL LIMIT {bounds.max_history} + 1))) AS ended_leases,
+       (SELECT CASE WHEN rows <= {bounds.max_history} THEN rows ELSE max(rows, (
+           SELECT CAST(round(avg((SELECT count(*) FROM leasehold_event
+                                   WHERE id BETWEEN low + (high - low - 99) * i / 99
+                                                AND low + (high - low - 99) * i / 99 + 99))
+                             * max(high - low + 1) / 100.0) AS INTEGER)
+             FROM place, (SELECT (SELECT min(id) FROM leasehold_event) AS low, (SELECT max(id) FROM leasehold_event) AS high))) END
+          FROM (SELECT count(*) AS rows FROM (SELECT 1 FROM leasehold_event LIMIT {bounds.max_history} + 1))) AS events,
        :now AS store_now;
 
 -- statement grant_scope write

@@ -71,18 +71,40 @@ CREATE VIEW leasehold.leases AS
          r.holder, r.expires_at, NULL, '', 0
     FROM leasehold_internal.row_leases() AS r;
 
+-- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are taken.
 CREATE FUNCTION leasehold_internal.store_status()
 RETURNS TABLE (locks bigint, waiters bigint, held_leases bigint, expired_leases bigint, ended_leases bigint,
                events bigint, store_now timestamptz)
 LANGUAGE sql VOLATILE AS $$
-  WITH clock AS MATERIALIZED (SELECT leasehold_internal.now() AS moment)
+  WITH clock AS MATERIALIZED (SELECT leasehold_internal.now() AS moment),
+  held AS MATERIALIZED (
+    SELECT count(*) FILTER (WHERE v.expires_at > moment) AS live, count(*) FILTER (WHERE v.expires_at <= moment) AS late
+      FROM clock CROSS JOIN leasehold.leases AS v)
   SELECT (SELECT count(*) FROM leasehold_internal.lock AS k WHERE k.token > 0),
          (SELECT count(*) FROM leasehold_internal.waiter AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
            WHERE l.expires_at > moment),
-         (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at > moment),
-         (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at <= moment),
-         (SELECT count(*) FROM leasehold_internal.lease AS l WHERE l.ended_at IS NOT NULL),
-         (SELECT count(*) FROM leasehold_internal.event),
+         held.live,
+         held.late,
+         (SELECT CASE WHEN few.rows <= {bounds.max_history} THEN few.rows ELSE (
+             SELECT greatest(few.rows, round(avg(part.rows) * max(ends.high - ends.low + 1) / 100)::bigint)
+               FROM (SELECT min(e.id) AS low, max(e.id) AS high FROM leasehold_internal.lease AS e) AS ends
+              CROSS JOIN generate_series(0, 99) AS t(i)
+              CROSS JOIN LATERAL (
+                SELECT count(*) AS rows FROM leasehold_internal.lease AS e
+                 WHERE e.id BETWEEN ends.low + (ends.high - ends.low - 99) * t.i / 99
+                                AND ends.low + (ends.high - ends.low - 99) * t.i / 99 + 99 AND e.ended_at IS NOT NULL) AS part) END
+            FROM (SELECT count(*) AS rows FROM (SELECT FROM leasehold_internal.lease AS e WHERE e.ended_at IS NOT NULL
+                                                 LIMIT {bounds.max_history} + 1) AS n) AS few),
+         (SELECT CASE WHEN few.rows <= {bounds.max_history} THEN few.rows ELSE (
+             SELECT greatest(few.rows, round(avg(part.rows) * max(ends.high - ends.low + 1) / 100)::bigint)
+               FROM (SELECT min(e.id) AS low, max(e.id) AS high FROM leasehold_internal.event AS e) AS ends
+              CROSS JOIN generate_series(0, 99) AS t(i)
+              CROSS JOIN LATERAL (
+                SELECT count(*) AS rows FROM leasehold_internal.event AS e
+                 WHERE e.id BETWEEN ends.low + (ends.high - ends.low - 99) * t.i / 99
+                                AND ends.low + (ends.high - ends.low - 99) * t.i / 99 + 99) AS part) END
+            FROM (SELECT count(*) AS rows FROM (SELECT FROM leasehold_internal.event AS e
+                                                 LIMIT {bounds.max_history} + 1) AS n) AS few),
          moment
-    FROM clock
+    FROM clock CROSS JOIN held
 $$;

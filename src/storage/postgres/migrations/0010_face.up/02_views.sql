@@ -66,7 +66,7 @@ COMMENT ON VIEW leasehold.workers IS 'Workers, idle ones too: the queues that th
 COMMENT ON VIEW leasehold.chunk_sets IS 'Sets of chunks: state, and how many chunks are in which state.';
 COMMENT ON VIEW leasehold.rates IS 'Rates: settings, who took the last turn, and when the next one is.';
 COMMENT ON VIEW leasehold.events IS 'Events: who took what from whom, when and why. Quick with ORDER BY id DESC LIMIT.';
-COMMENT ON VIEW leasehold.status IS 'One row: the version of the schema, and how many locks, waiters, leases by state and events the store holds.';
+COMMENT ON VIEW leasehold.status IS 'One row: the version of the schema, and how many locks, waiters, leases by state and events the store holds. More than {bounds.max_history as text} ended leases or events are an estimate.';
 COMMENT ON VIEW leasehold.metrics IS 'Numbers for monitoring, under the names that Prometheus sees: what is there now, and totals that pruning does not lower. Reading it adds what is new to the totals.';
 COMMENT ON VIEW leasehold.leases IS 'Every lease that has not ended, with what it holds.';
 COMMENT ON VIEW leasehold.jobs IS 'Jobs: state, worker, payload as text, last error. Quick by id; for states use job_list.';
