@@ -208,6 +208,18 @@ TEST_F(ClaimMeetingTest, ACallerThatBeganBeforeTheWinnerGotItIsRefusedWithARace)
       << "asked again";
 }
 
+TEST_F(ClaimMeetingTest, Promise03_TheNextItemIsNotOneThatAnOpenTransactionHasTaken) {
+  const auto next = [this](const std::string& session) {
+    return here("SELECT outcome || ' ' || key FROM leasehold_internal.claim_next('" + session +
+                "', (SELECT token FROM leasehold_internal.session_list('" + session + "')))");
+  };
+  alice_.run("BEGIN");
+  EXPECT_EQ(alice_.scalar(next("ann")), "granted a");
+  bob_.send(next("ben"));
+  ASSERT_FALSE(bob_.waits(observer_));
+  EXPECT_EQ(bob_.answer(), "granted b");
+}
+
 TEST_F(ClaimMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpiredMeanwhile) {
   const auto token = observer_.scalar(here("SELECT token FROM leasehold_internal.session_list('ann')"));
   alice_.run("BEGIN");
