@@ -413,14 +413,14 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
        CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
        CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at, c.job_id AS held_job_id,
        p.job_id AS job_ids, j.payload AS payloads, p.priority AS priorities, p.attempt + 1 AS attempts,
-       j.created_at AS created_ats, CASE WHEN s.special THEN j.id END AS special_ids,
-       CASE WHEN s.special THEN coalesce(j.schedule, '') END AS schedules,
-       CASE WHEN s.special THEN coalesce(j.occurrence, 0) END AS occurrences,
-       CASE WHEN s.special THEN coalesce(j.job_group, '') END AS groups,
-       CASE WHEN s.special THEN coalesce(j.batch, '') END AS batches,
-       CASE WHEN s.special THEN coalesce(j.metadata, '') END AS metadata,
-       CASE WHEN s.special THEN coalesce(m.cursor, '') END AS cursors,
-       CASE WHEN s.special THEN coalesce(j.timeout, c.timeout, 0) END AS timeouts
+       j.created_at AS created_ats, CASE WHEN s.id THEN j.id END AS special_ids,
+       CASE WHEN s.id THEN coalesce(j.schedule, '') END AS schedules,
+       CASE WHEN s.id THEN coalesce(j.occurrence, 0) END AS occurrences,
+       CASE WHEN s.id THEN coalesce(j.job_group, '') END AS groups,
+       CASE WHEN s.id THEN coalesce(j.batch, '') END AS batches,
+       CASE WHEN s.id THEN coalesce(j.metadata, '') END AS metadata,
+       CASE WHEN s.id THEN coalesce(m.cursor, '') END AS cursors,
+       CASE WHEN s.id THEN coalesce(j.timeout, c.timeout, 0) END AS timeouts
   FROM temp.leasehold_job_claim AS c
   LEFT JOIN leasehold_lease AS l
     ON l.id = c.lease_id AND (c.outcome = 'granted' OR c.outcome = 'replayed' OR c.outcome = 'at_capacity')
@@ -428,8 +428,9 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
   LEFT JOIN leasehold_job AS j ON j.id = p.job_id
   LEFT JOIN leasehold_progress AS m ON m.job_id = p.job_id AND p.attempt > 0
   -- The job has more than a payload: tested once a row, not in each of its columns.
-  LEFT JOIN (SELECT 1 AS special) AS s
-    ON coalesce(j.schedule, j.timeout, j.metadata, j.batch, j.job_group, m.cursor, c.timeout) IS NOT NULL
+  LEFT JOIN temp.leasehold_job_claim AS s
+    ON s.id = c.id
+   AND coalesce(j.schedule, j.timeout, j.metadata, j.batch, j.job_group, m.cursor, c.timeout) IS NOT NULL
  WHERE c.id = 1 ORDER BY p.nth;
 
 -- The word for a verdict in the log.
