@@ -240,7 +240,7 @@ constexpr auto meanings = std::to_array<Meaning>({
     {"times_out_at", "when the running attempt fails as timed out"},
     {"title", "the title of the item"},
     {"together", "the other locks that were acquired with it, and end with it"},
-    {"token", "the fencing token: greater with every grant"},
+    {"token", "the fencing token: greater with every grant; over HTTP null below scope admin, except in a grant"},
     {"tokens", "API tokens"},
     {"took_seconds", "how long it ran; up to now while it is running"},
     {"topics", "PostgreSQL's notification topics without listeners"},
