@@ -179,7 +179,7 @@ class FileBackend final : public storage::Backend {
       urgent = urgent || call->statement->urgent;
       deadline = std::min(deadline, call->deadline);
     }
-    auto turn = writer_.begin(urgent, deadline);
+    auto turn = writer_.begin(urgent, deadline, calls);
     if (!turn) {
       // The others would not get in either; a caller with time left tries again.
       answer_all(calls, turn.error());

@@ -168,6 +168,8 @@ Result<const Connection::Script*> Connection::script_of(const Statement& stateme
   return &script;
 }
 
+void Connection::prepare_early(const Statement& statement) { static_cast<void>(script_of(statement)); }
+
 Result<Connection::Script> Connection::prepare_script(const Statement& statement) {
   Script script;
   auto rest = dialect().statements[static_cast<std::size_t>(statement.index)];

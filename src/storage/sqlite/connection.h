@@ -50,6 +50,8 @@ class Connection {
   /// Ignores errors: it runs after an error.
   void rollback();
 
+  /// Prepares a named statement that has not run yet. A failure is not reported here: run() will meet it again.
+  void prepare_early(const storage::Statement& statement);
   /// Runs every SQL statement of a named one, in order; returns the rows of the last.
   Result<storage::Rows> run(const storage::Statement& statement, std::span<const storage::Param> params,
                             const Moment& moment);

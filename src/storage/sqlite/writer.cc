@@ -86,12 +86,12 @@ Writer::Writer(std::unique_ptr<Connection> connection, StoreFile file, const Clo
                std::shared_ptr<ChangeHub> hub)
     : connection_(std::move(connection)), file_(std::move(file)), clock_(clock), hub_(std::move(hub)) {}
 
-Result<Writer::Turn> Writer::begin(bool urgent, BootTime deadline) {
+Result<Writer::Turn> Writer::begin(bool urgent, BootTime deadline, std::span<storage::PendingCall* const> calls) {
   if (!take(urgent, deadline)) {
     return Error{.code = Errc::busy, .message = "another thread has been writing too long; try again"};
   }
   connection_->be_patient_until(deadline);
-  if (auto begun = begin_in_turn(urgent, deadline); !begun) {
+  if (auto begun = begin_in_turn(urgent, deadline, calls); !begun) {
     if (gate_) gate_->leave();
     give_back();
     return std::move(begun).error();
@@ -99,10 +99,11 @@ Result<Writer::Turn> Writer::begin(bool urgent, BootTime deadline) {
   return Turn(*this);
 }
 
-Result<void> Writer::begin_in_turn(bool urgent, BootTime deadline) {
+Result<void> Writer::begin_in_turn(bool urgent, BootTime deadline, std::span<storage::PendingCall* const> calls) {
   if (!gate_) {
     if (auto moved = move_in(); !moved) return moved;
   }
+  for (const auto* call : calls) connection_->prepare_early(*call->statement);
   if (gate_) gate_->enter(urgent, deadline);
   if (auto begun = connection_->begin_immediate(); !begun) return begun;
   if (!gate_ || file_.knows_log()) return {};

@@ -12,9 +12,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "leasehold/time.h"
+#include "storage/combiner.h"
 #include "storage/sqlite/change_watch.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/store_clock.h"
@@ -70,7 +72,9 @@ class Writer {
     bool clock_loaded_ = false;
   };
 
-  Result<Turn> begin(bool urgent, BootTime deadline);
+  /// Prepares the statements of `calls` before it takes the file's lock: preparing takes longer than running, and other
+  /// processes wait for the lock.
+  Result<Turn> begin(bool urgent, BootTime deadline, std::span<storage::PendingCall* const> calls = {});
   /// Reads the store clock through a reader, without a turn; false if this boot must be recorded first.
   Result<bool> learn_clock(Connection& reader, BootTime deadline);
   [[nodiscard]] bool clock_known() const { return clock_known_.load(std::memory_order_acquire); }
@@ -79,7 +83,7 @@ class Writer {
   [[nodiscard]] const StoreFile& file() const { return file_; }
 
  private:
-  Result<void> begin_in_turn(bool urgent, BootTime deadline);
+  Result<void> begin_in_turn(bool urgent, BootTime deadline, std::span<storage::PendingCall* const> calls);
   Result<void> move_in();
   bool take(bool urgent, BootTime deadline);
   void give_back();
