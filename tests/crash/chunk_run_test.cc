@@ -289,8 +289,7 @@ TEST_P(ChunkRun, StoppedPastItsLeaseItsCommandIsGoneAndItsSavesAreRefused) {
   ASSERT_TRUE(eventually([&] { return show("1").rows == 10; }, patience));
   pid_t pid = 0;
   std::ifstream(pid_file) >> pid;
-  runner.signal(SIGSTOP);
-  ASSERT_TRUE(eventually([&] { return is_stopped(runner.pid()); }));
+  test_store_.freeze(runner.pid());
   make("second");
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder_.file("reported")); }, patience));
   ASSERT_TRUE(eventually([&] { return !is_alive(pid); }, patience)) << "ended by its guardian";

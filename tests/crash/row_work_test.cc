@@ -145,8 +145,7 @@ TEST_P(RowWork, StoppedPastItsLeaseItsCommandIsGoneAndItsVerdictComesTooLate) {
   adopt(1);
   auto worker = start_tree({"--once", "--json"}, "first");
   ASSERT_TRUE(tree_runs("first"));
-  worker.signal(SIGSTOP);
-  ASSERT_TRUE(eventually([&] { return is_stopped(worker.pid()); }));
+  store_.freeze(worker.pid());
   ASSERT_TRUE(eventually([&] { return tree_is_dead("first"); }, patience));
   const auto dead = BootClock::now();
   const auto heir = rows().claim({.ttl = 5min, .wait = 20s});

@@ -157,7 +157,7 @@ TEST_P(SessionWatch, ClosesTheSessionWhoseHeartbeatCameTooLate) {
   ASSERT_EQ(open(agent, {"--ttl", "1s"}).exit_code, 0);
   const pid_t heartbeater = heartbeater_of(id_);
   ASSERT_NE(heartbeater, 0);
-  ::kill(heartbeater, SIGSTOP);
+  test_store_.freeze(heartbeater);
   EXPECT_TRUE(eventually([&] { return session().state == SessionState::stale; }, patience));
   ::kill(heartbeater, SIGCONT);
   EXPECT_TRUE(heartbeater_ends());

@@ -68,7 +68,7 @@ TEST_P(StoreCrashTest, AKilledHolderIsTakenOverAfterItsLeaseRanOut) {
 
 TEST_P(StoreCrashTest, AFrozenHolderLearnsThatItLostTheLease) {
   auto child = start_holder();
-  child.signal(SIGSTOP);
+  store_.freeze(child.pid());
   const auto grant = opened_.locks().acquire("deploy", patient(), by("parent"));
   ASSERT_TRUE(ok(grant));
   EXPECT_GT(grant->token, token_);

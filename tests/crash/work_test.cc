@@ -169,8 +169,7 @@ TEST_P(WorkCrash, StoppedPastItsLeaseItsCommandIsGoneAndItsVerdictComesTooLate) 
   const auto id = add_job();
   auto worker = start_tree({"--ttl", "2s", "--json"}, /*deaf=*/true);
   ASSERT_TRUE(tree_runs(1));
-  worker.signal(SIGSTOP);
-  ASSERT_TRUE(eventually([&] { return is_stopped(worker.pid()); }));
+  test_store_.freeze(worker.pid());
   const auto end = lease_end(id);
   ASSERT_TRUE(eventually([&] { return tree_is_dead(1); }, patience));
   EXPECT_LT(last_sign_of_life(1), end);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <random>
 #include <sstream>
@@ -11,6 +12,8 @@
 #include "storage/postgres/backend.h"
 #include "storage/sqlite/backend.h"
 #include "store/store.h"
+#include "support/process.h"
+#include "support/ticking_tree.h"
 
 namespace leasehold::support {
 namespace {
@@ -167,6 +170,18 @@ void TestStore::run(const std::string& sql) {
   } else {
     SqliteFile(path()).run(sql);
   }
+}
+
+void TestStore::freeze(pid_t process) {
+  std::optional<SqliteFile> file;
+  if (!postgres_) {
+    file.emplace(path());
+    file->run("BEGIN IMMEDIATE");
+  }
+  const bool stopped =
+      ::kill(process, SIGSTOP) == 0 && eventually([&] { return is_stopped(process); }, std::chrono::seconds(10));
+  if (file) file->run("ROLLBACK");
+  if (!stopped) throw std::runtime_error("the process did not stop");
 }
 
 std::string TestStore::dump() {

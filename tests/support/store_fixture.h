@@ -85,6 +85,9 @@ class TestStore {
   std::vector<TextRow> rows(const std::string& sql);
   std::string scalar(const std::string& sql);
   void run(const std::string& sql);
+  /// Stops a process that uses this store, at a moment at which it is not writing to the SQLite file: stopped in the
+  /// middle of a write, it would keep all others from writing.
+  void freeze(pid_t process);
   /// Every row of every table: equal dumps mean that nothing at all was changed.
   std::string dump();
 
