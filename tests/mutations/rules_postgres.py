@@ -48,7 +48,7 @@ broken("fence without token", "the fence refuses every token but the present one
        {"WHERE t.id = leasehold_internal.lock_lease_of(p_name, p_token) AND":
         "WHERE t.id = (SELECT k.lease_id FROM leasehold_internal.lock AS k WHERE k.name = p_name) AND"},
        conformance("FenceTest.Promise14_*"))
-broken("fence forgets the end", "the fence refuses what has ended", LOCK + "06_hold.sql",
+broken("fence forgets the end", "the fence refuses a grant that has ended", LOCK + "06_hold.sql",
        {" AND t.ended_at IS NULL FOR KEY SHARE;": " FOR KEY SHARE;"},
        conformance("FenceTest.Promise14_*"))
 
@@ -99,7 +99,7 @@ broken("heartbeat keeps the old end", "a heartbeat extends from now on", LEASE,
 broken("held at its expiry", "a lease is over at its expiry, not after it (< for <=)", LOCK + "03_holders.sql",
        {"(h.l).expires_at > p_moment THEN 'live'": "(h.l).expires_at >= p_moment THEN 'live'"},
        conformance("LockTest.Promise06_*"))
-broken("dead a moment late", "a job can be had at the expiry of its lease (< for <=)", QUEUE + "06_takeover.sql",
+broken("dead a moment late", "a claim can take a job at the expiry of its lease (< for <=)", QUEUE + "06_takeover.sql",
        {"l.expires_at <= p_moment OFFSET 0": "l.expires_at < p_moment OFFSET 0"},
        conformance("JobExpiryTest.Promise06_*"))
 broken("takeover leaves the lease open", "a takeover ends the lease first", LOCK + "04_acquire.sql",
@@ -108,14 +108,14 @@ broken("takeover leaves the lease open", "a takeover ends the lease first", LOCK
 broken("replay revives", "a request repeated after its lease ran out is lost", LOCK + "04_acquire.sql",
        {"  live := l.ended_at IS NULL AND l.expires_at > p_moment;": "  live := l.ended_at IS NULL;"},
        conformance("ReplayTest.Promise13_*"))
-broken("replay grants anew", "a claim repeated takes no second job", QUEUE + "09_claim.sql",
+broken("replay grants anew", "a repeated claim takes no second job", QUEUE + "09_claim.sql",
        {"       moment + span, p_request_id)\n    ON CONFLICT": "       moment + span, NULL)\n    ON CONFLICT"},
        conformance("JobClaimTest.Promise13_*", "JobDoubtTest.Promise13_*"))
 broken("jobs of a twin lost", "of two equal requests at once one is granted, and the other's jobs go back",
        QUEUE + "09_claim.sql",
        {"      PERFORM leasehold_internal.job_put_back(taken.job_ids, taken.last_token, taken.solo, NULL, moment);\n": ""},
        sql("JobBatchSqlTest.*"), conformance("JobRaceTest.Promise13_*"))
-broken("pause overlooked", "a paused queue gives nothing, wherever one starts", QUEUE + "07_terms.sql",
+broken("pause overlooked", "a paused queue grants nothing, wherever a claim starts", QUEUE + "07_terms.sql",
        {"  IF q.name IS NULL\n": "  IF (q.name IS NULL OR NOT p_from_head)\n"},
        sql("JobBatchSqlTest.FromAPositionOn*"))
 broken("many released, one cancelled", "a request to cancel wins over a release, also among many jobs",
@@ -126,7 +126,7 @@ broken("new job not announced", "a waiter at a queue is notified of every new jo
        {"  PERFORM pg_notify('leasehold', a.topic) FROM leasehold_internal.awaited AS a\n"
         "    WHERE a.topic = 'queue:' || p_queue AND a.until > moment;\n": ""},
        sql("JobEnqueueSqlTest.OnlyWaiters*"))
-broken("unasked in a batch", "what is refused to one caller is refused to callers that came together",
+broken("unasked in a batch", "callers that come together get the same refusals as a single caller",
        QUEUE + "05_enqueue.sql",
        {"     FROM unnest(p_queues, p_payloads, p_priorities) AS n(queue, payload, priority);":
         "     FROM unnest(p_queues, p_payloads, p_priorities) AS n(queue, payload, priority) WHERE false;"},
@@ -134,10 +134,10 @@ broken("unasked in a batch", "what is refused to one caller is refused to caller
 broken("bundle not locked", "two claims never take the same bundle", QUEUE + "03_bundle.sql",
        {"bundle_size() + 2\n             FOR UPDATE SKIP LOCKED) AS p;": "bundle_size() + 2) AS p;"},
        conformance("JobRaceTest.EveryJobIsWorkedOnOnce*", "JobRaceTest.Promise15_*"))
-broken("rest of a bundle lost", "what a claim leaves of a bundle can be claimed", QUEUE + "03_bundle.sql",
+broken("rest of a bundle lost", "the next claim can take the rest of a bundle", QUEUE + "03_bundle.sql",
        {"VALUES (picked.firsts[used] + room, lasts[used],": "VALUES (picked.firsts[used] + room + 1, lasts[used],"},
        sql("JobBundleSqlTest.*"))
-broken("tied jobs overlooked", "empty is said only where nothing waits, tied or not", QUEUE + "07_terms.sql",
+broken("tied jobs overlooked", "a claim answers empty only if no job waits, in a bundle or not", QUEUE + "07_terms.sql",
        {"\n         OR EXISTS (SELECT FROM leasehold_internal.bundle AS b WHERE b.queue = p_queue) AS waits,":
         " AS waits,"},
        sql("JobBundleLockTest.AClaimPassesOver*"))
@@ -148,7 +148,7 @@ broken("batch past a solo job", "a batch ends before a job that is to be claimed
        {"ELSE p.job_id < ALL (SELECT f.job_id FROM picked AS f WHERE f.solo) END": "ELSE NOT p.solo END",
         "coalesce((SELECT bool_or(p.solo) FROM picked AS p), false)": "false"},
        sql("JobBundleSqlTest.ABatchEnds*"))
-broken("claim does not heal", "the next claim takes back what the dead hold", QUEUE + "07_terms.sql",
+broken("claim does not heal", "the next claim takes back what dead holders hold", QUEUE + "07_terms.sql",
        {"  PERFORM leasehold_internal.queue_reclaim(p_queue, p_claimer, p_claimer_host);\n": ""},
        conformance("JobExpiryTest.Promise06_*"))
 broken("stale session claims", "a stale session can have nothing", SESSION + "05_judge.sql",
@@ -210,7 +210,7 @@ broken("takeover without event", "a takeover leaves an event in the same commit"
 broken("late event skipped", "a reader of events waits for transactions that are still open",
        "src/storage/postgres/sql/lease.sql", {"pg_snapshot_xmin(s.snapshot)": "pg_snapshot_xmax(s.snapshot)"},
        conformance("FollowOpenTransactionTest.*"))
-broken("prune forgets too much", "the latest lease of a lock that stays, stays: it says how the lock came to be free",
+broken("prune forgets too much", "if a lock stays, its latest lease stays: it shows how the lock became free",
        MIGRATIONS + "0008_across.up/2_prune.sql",
        {"     AND NOT EXISTS (SELECT FROM leasehold_internal.lock AS k\n                      WHERE k.lease_id = l.id\n"
         "                        AND NOT (p_ahead AND leasehold_internal.lock_is_over(k, p_before, p_moment)))\n": ""},
@@ -236,11 +236,11 @@ broken("next item past its needs", "an item waits until all that it depends on i
 broken("folder lets its files go", "a folder excludes what is in it", SESSION + "09_path.sql",
        {"WHERE p.path > p_path || '/' AND p.path < p_path || '0' AND": "WHERE false AND"},
        conformance("PathTest.AFolderExcludes*"))
-broken("paths without their root", "two that take a folder and something in it see each other", SESSION + "09_path.sql",
+broken("paths without their root", "two sessions that take a folder and something in it see each other", SESSION + "09_path.sql",
        {"    PERFORM FROM leasehold_internal.path_root AS t WHERE t.root = next FOR UPDATE;\n": "",
         "    INSERT INTO leasehold_internal.path_root (root) VALUES (next) ON CONFLICT DO NOTHING;\n": "    NULL;\n"},
        conformance("PathTest.Promise03_*"))
-broken("two claims on an item", "an item has one owner, also for who writes past the functions",
+broken("two claims on an item", "an item has one owner, even for code that writes past the functions",
        SESSION + "01_tables.sql",
        {"CREATE UNIQUE INDEX claim_active": "CREATE INDEX claim_active"},
        sql("SessionFunctionsTest.TheIndexStops*"))

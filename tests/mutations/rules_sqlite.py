@@ -42,7 +42,7 @@ broken("fence without token", "the fence refuses every token but the present one
        {"SELECT CASE WHEN coalesce(s.token, k.token) <> ?2 THEN 'superseded'\n":
         "SELECT CASE WHEN false THEN 'superseded'\n"},
        simulator(), conformance("FenceTest.Promise14_*"))
-broken("fence forgets the end", "the fence refuses what has ended", LOCAL + "fence.sql",
+broken("fence forgets the end", "the fence refuses a grant that has ended", LOCAL + "fence.sql",
        {"WHEN l.ended_at IS NULL THEN 'current'": "WHEN true THEN 'current'"},
        simulator(), conformance("FenceTest.Promise14_*"))
 broken("fence forgets an ended claim", "a claim may end before its session does", LOCAL + "fence_claim.sql",
@@ -107,14 +107,14 @@ broken("replay revives", "a request repeated after its lease ran out is lost", S
        {"THEN CASE WHEN h.ended_at IS NULL AND h.expires_at > :now THEN 'replayed' ELSE 'lost' END":
         "THEN CASE WHEN h.ended_at IS NULL THEN 'replayed' ELSE 'lost' END"},
        conformance("ReplayTest.Promise13_*"))
-broken("replay grants anew", "a claim repeated takes no second job", SQL + "queue.sql",
+broken("replay grants anew", "a repeated claim takes no second job", SQL + "queue.sql",
        {"coalesce(c.sole_limit, c.ttl)), CASE WHEN :attach IS NULL THEN :request_id END\n":
         "coalesce(c.sole_limit, c.ttl)), NULL\n"},
        conformance("JobClaimTest.Promise13_*", "JobDoubtTest.Promise13_*"))
 broken("many released, one cancelled", "a request to cancel wins over a release, also among many jobs", SQL + "queue.sql",
        {"WHERE lease_id IS NULL OR settled_as = 'cancelled';": "WHERE lease_id IS NULL;"},
        simulator(), conformance("JobBatchTest.Promise15_*"))
-broken("claim does not heal", "the next claim takes back what the dead hold", SQL + "queue.sql",
+broken("claim does not heal", "the next claim takes back what dead holders hold", SQL + "queue.sql",
        {"   AND EXISTS (SELECT 1 FROM leasehold_lease_check WHERE queue = :queue AND check_at <= :now);":
         "   AND false;"},
        simulator(), conformance("JobExpiryTest.Promise06_*"))
@@ -133,7 +133,7 @@ broken("stale session claims", "a stale session can have nothing", SQL + "claim.
 
 # Budgets and limits.
 
-broken("crash budget forgotten", "a job that kills its workers ends in the dead letter", SQL + "connection_queue.sql",
+broken("crash budget forgotten", "a job that kills its workers becomes a dead letter", SQL + "connection_queue.sql",
        {"           >= j.max_crashes,": "           >= 1000000,"},
        simulator(), conformance("JobExpiryTest.Promise07_*"))
 broken("one crash too many", "a chunk is exhausted by as many crashes as its budget says", SQL + "connection_chunk.sql",
@@ -179,7 +179,7 @@ broken("takeover without event", "a takeover leaves an event in the same commit"
 broken("release without event", "a release leaves an event in the same commit", SQL + "lock.sql",
        {" WHERE a.outcome = 'released' AND l.ended_at IS NULL;": " WHERE false;"},
        simulator(), conformance("EventsTest.Promise12_*"))
-broken("prune forgets too much", "the latest lease of a lock that stays, stays: it says how the lock came to be free",
+broken("prune forgets too much", "if a lock stays, its latest lease stays: it shows how the lock became free",
        SQL + "prune.sql",
        {"     AND NOT EXISTS (SELECT 1 FROM leasehold_lock AS k INDEXED BY leasehold_lock_lease WHERE k.lease_id = l.id)\n":
         ""},
@@ -190,7 +190,7 @@ broken("set final too early", "a set is final only when no loader holds a chunk 
        {"WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NULL))":
         "WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NOT NULL))"},
        conformance("ChunkRaceTest.TheLastTwo*"))
-broken("two claims on an item", "an item has one owner, also for who writes past the library",
+broken("two claims on an item", "an item has one owner, even for code that writes past the library",
        "src/storage/sqlite/migrations/0006_session.up.sql",
        {"CREATE UNIQUE INDEX leasehold_claim_active": "CREATE INDEX leasehold_claim_active"},
        sql("SessionFileTest.TheIndexStops*"))
