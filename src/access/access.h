@@ -21,7 +21,7 @@ inline constexpr std::size_t secret_letters = 43;
 /// The prefix, and random letters and digits: 256 bits.
 std::string new_secret();
 
-/// Whether it can be a secret at all; most other texts in its place are not sent to the store.
+/// Whether the text can be a secret at all; other texts need no question to the store.
 bool is_secret(std::string_view text);
 
 /// `invalid_argument`, with the pattern in the message, unless it is "*" or "KIND:NAME".
@@ -32,7 +32,7 @@ inline Error not_authorized() {
   return {.code = Errc::unauthorized, .message = "the API token is unknown, expired or revoked"};
 }
 
-/// An empty text of a filter means any.
+/// An empty text in a filter matches everything.
 inline std::optional<std::string_view> if_any(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }

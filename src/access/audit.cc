@@ -1,4 +1,4 @@
-// The audit log, and HTTP requests that may be repeated.
+// The audit log, and HTTP requests that clients may repeat.
 #include <fmt/format.h>
 
 #include "access/access.h"
@@ -26,7 +26,7 @@ Result<void> Access::record(const AuditEntry& entry) const {
                                    .outcome = entry.outcome,
                                    .detail = entry.detail,
                                    .request_id = entry.request_id};
-  // Twice in the log is better than not at all.
+  // An entry twice in the log is better than none.
   auto answer = impl_->new_call().ask_again(statement);
   if (!answer) return std::move(answer).error();
   return {};
@@ -67,7 +67,7 @@ Result<BegunRequest> Access::begin_request(const NewRequest& request) const {
                                         .digest = request.digest,
                                         .request_id = request_id,
                                         .turn = turn};
-  // The turn makes it repeatable.
+  // The turn makes this call repeatable.
   auto answer = impl_->new_call().ask_again(statement);
   if (!answer) return std::move(answer).error();
   const auto state = from_word<RequestState>(answer->state);

@@ -79,7 +79,7 @@ std::string new_secret() {
     // getrandom() never returns fewer bytes for a request this small, and never blocks after boot.
     [[maybe_unused]] const auto got = getrandom(bytes.data(), bytes.size(), 0);
     for (const auto byte : bytes) {
-      // Six bits, and the two values without a letter are drawn again: so each letter is equally likely.
+      // Six bits; the two values without a letter are drawn again, so each letter is equally likely.
       const std::size_t value = byte & 0x3FU;
       if (value < letters.size() && secret.size() < secret_prefix.size() + secret_letters) secret += letters[value];
     }

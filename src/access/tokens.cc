@@ -39,7 +39,7 @@ Result<CreatedToken> Access::create_token(const NewToken& token) const {
   const auto only = json_from_texts(token.only);
   const sql::TokenCreate statement{
       .name = token.name, .hash = *hash, .scope = word_of(token.scope), .only = only, .expires_in = token.expires_in};
-  // The digest makes it repeatable.
+  // The digest makes this call repeatable.
   auto answer = impl_->new_call().ask_again(statement);
   if (!answer) return std::move(answer).error();
   const auto created = answer->outcome.is(Reply::created);
@@ -79,7 +79,7 @@ Result<TokenInfo> Access::find_token(std::string_view secret) const {
   if (token.state != TokenState::active) return access::not_authorized();
   const auto noted = token.last_used_at;
   if (!noted || token.store_now - *noted >= defaults::token_use_pause) {
-    // A failure to note it does not keep the caller out.
+    // If the store cannot record the use, the caller still gets in.
     if (impl_->new_call().ask(sql::TokenUse{.id = token.id})) token.last_used_at = token.store_now;
   }
   return token;

@@ -11,7 +11,7 @@
 namespace leasehold::serve {
 namespace {
 
-/// So long a revoked token may still be valid on this server.
+/// How long a revoked token may still be valid on this server.
 constexpr Duration known_for = std::chrono::seconds(1);
 constexpr std::size_t max_known = 1000;
 constexpr Duration login_valid_for = std::chrono::hours(1);
@@ -41,7 +41,7 @@ std::string_view cookie_in(const Request& request, std::string_view name) {
 
 Error unauthorized(std::string message) { return {.code = Errc::unauthorized, .message = std::move(message)}; }
 
-/// Takes as long for a wrong text as for the right one.
+/// Takes equally long for every text, so that its duration reveals nothing.
 bool is_same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size() || a.empty()) return false;
   unsigned difference = 0;
@@ -122,7 +122,8 @@ Holder holder_of(const Caller& caller, const Request& request) {
   Holder holder;
   holder.name = caller.name;
   holder.host = request.peer;
-  // Two requests are two holders: one that waits for what the other has must not be told that it has it itself.
+  // Each request is a holder of its own: a request that waits for another one must not be told that it waits for
+  // itself.
   holder.instance = random_hex();
   return holder;
 }

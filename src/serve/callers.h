@@ -20,14 +20,14 @@ struct Caller {
   std::string name{};  ///< of its token: for the audit log, and for holders without a name
   Scope scope = Scope::read;
   std::vector<std::string> only{};  ///< patterns such as "queue:mail*"; empty: everything
-  std::string owner{};              ///< whose Idempotency-Keys it uses
-  std::int64_t token = 0;           ///< its id; 0: everyone may come in
-  bool by_cookie = false;           ///< a browser: what it changes must come from our own page
+  std::string owner{};              ///< the owner of its Idempotency-Keys
+  std::int64_t token = 0;           ///< its id; 0: callers need no token
+  bool by_cookie = false;           ///< a browser: only our own page may change something
 };
 
 struct CallersOptions {
   bool no_auth = false;
-  std::string cookie = "leasehold";  ///< its name: the cookies of several servers on one host meet
+  std::string cookie = "leasehold";  ///< its name: all servers on one host share the browser's cookies
 };
 
 /// Threading: from any thread.
@@ -38,13 +38,13 @@ class Callers {
   /// `unauthorized` without a valid token. Asks the store at most once a second for the same token.
   Result<Caller> find(const Request& request);
 
-  /// A secret that logs in once, within an hour; for a store without tokens. Nothing if it has some, or everyone may
-  /// come in.
+  /// A secret that logs in once, within an hour; for a store without tokens. Nothing if the store has tokens, or
+  /// callers need none.
   Result<std::optional<std::string>> new_login();
   /// The token of a browser that logs in with new_login()'s secret.
   Result<std::string> log_in_once(std::string_view secret, Scope scope);
 
-  /// Set-Cookie for a token; an empty one takes the cookie back. Strict: other sites cannot make a browser send it.
+  /// Set-Cookie for a token; an empty one removes the cookie. Strict: other sites cannot make a browser send it.
   [[nodiscard]] std::string cookie_for(const Request& request, std::string_view token, bool is_https) const;
 
  private:
@@ -63,8 +63,8 @@ class Callers {
   BootTime once_until_{};
 };
 
-/// The holder of what an act grants: a name and the client's address. A process of this host must not stand in for it,
-/// since its end would end every lease.
+/// The holder of the grants of an act: a name and the client's address. It names no process of this host: otherwise the
+/// end of that process would end every lease.
 Holder holder_of(const Caller& caller, const Request& request);
 
 }  // namespace leasehold::serve

@@ -24,7 +24,7 @@ using boost::system::error_code;
 namespace {
 
 constexpr std::size_t read_bytes = std::size_t(64) << 10U;
-/// Of a body that was refused.
+/// How much of a refused body the server reads and discards.
 constexpr std::size_t most_discarded = std::size_t(64) << 20U;
 
 asio::redirect_error_t<asio::use_awaitable_t<>> into(error_code& error) {
@@ -64,7 +64,7 @@ asio::awaitable<bool> Connection::serve_one() {
   if (!co_await read_head(incoming)) co_return false;
   auto admitted = network_.handler->admit(incoming.request);
   if (auto* refused = std::get_if<Response>(&admitted)) {
-    // The body is not read as one, so the next request cannot be found.
+    // discard() does not parse the body, so the server cannot find the next request.
     if (incoming.has_body) incoming.keep_alive = false;
     const bool goes_on = co_await send(incoming, std::move(*refused));
     if (incoming.has_body) co_await discard();
@@ -121,7 +121,7 @@ asio::awaitable<bool> Connection::read_body(Incoming& incoming, std::size_t most
   co_return !error;
 }
 
-/// Always false: what follows cannot be read as a request.
+/// Always false: the server cannot read the following bytes as a request.
 asio::awaitable<bool> Connection::refuse(Incoming& incoming, int status, std::string_view why) {
   incoming.keep_alive = false;
   co_await send(incoming, network_.handler->refuse(status, why));
@@ -130,7 +130,8 @@ asio::awaitable<bool> Connection::refuse(Incoming& incoming, int status, std::st
   co_return false;
 }
 
-/// The client may still be sending: to close the connection now would take the answer from it.
+/// Reads on while the client is still sending: if the server closed the connection now, the client would lose the
+/// answer.
 asio::awaitable<void> Connection::discard() {
   if (last_) co_return;
   error_code error;

@@ -18,7 +18,7 @@ namespace leasehold::serve {
 class Connection;
 struct Incoming;
 
-/// What one answer needs. The last owner posts it, so a handler that forgets to answer leaves no connection open.
+/// The state of one answer. The last owner posts it, so a handler that forgets to answer leaves no connection open.
 class Promise {
  public:
   explicit Promise(std::function<void(Response)> keep) : keep_(std::move(keep)) {}
@@ -99,7 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t memory_ = 0;
   bool timed_out_ = false;
   bool client_gone_ = false;
-  bool last_ = false;  ///< no further request is read
+  bool last_ = false;  ///< it reads no further request
   bool owed_ = false;
 };
 

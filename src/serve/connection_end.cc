@@ -65,7 +65,7 @@ void Connection::watch_client() {
     if (error || !self || !self->stop_) return;
     char next = 0;
     const auto got = ::recv(self->socket_.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-    // More bytes are the next request. With them unread, the client's end cannot be seen.
+    // More bytes are the next request. While they are unread, the server cannot see that the client has gone.
     if (got > 0 || (got < 0 && errno == EAGAIN)) return;
     self->client_gone_ = true;
     if (self->stop_) self->stop_->request_stop();

@@ -10,9 +10,9 @@ namespace leasehold::serve {
 namespace {
 
 constexpr int page_size = 200;
-/// How long the shared flow, and then the backlogs of all clients together, may keep the others waiting.
+/// How long a turn spends on the shared events, and then on the backlogs of all clients together (max_backlog_turn).
 constexpr Duration max_shared_turn = std::chrono::milliseconds(200);
-/// How much the shared flow writes in one turn: a client that reads between two turns must not look slow
+/// How many bytes of shared events a turn writes: a client that reads between two turns must not look slow
 /// (Listener::max_waiting) because many events came at once.
 constexpr std::size_t max_shared_bytes = std::size_t{256} << 10;
 constexpr Duration max_backlog_turn = std::chrono::milliseconds(50);
@@ -77,7 +77,7 @@ Result<void> EventFeed::read_backlogs(std::list<Listener>& listeners, BootTime n
       unfinished_ = true;
       return {};
     }
-    // The next turn begins with the client that comes next.
+    // The next turn begins with the next client.
     listeners.splice(listeners.end(), listeners, listeners.begin());
     if (!listener.has_backlog()) continue;
     if (auto read = read_backlog(listener, now); !read) return read;
@@ -86,8 +86,8 @@ Result<void> EventFeed::read_backlogs(std::list<Listener>& listeners, BootTime n
   return {};
 }
 
-/// A page. A client joins the others when a scan of its own that began after their latest ended with this page: then it
-/// has every event that they have.
+/// Reads a page. If this page ends a scan that began after the latest scan of the shared reader, the client joins the
+/// others: it has every event that they have.
 Result<void> EventFeed::read_backlog(Listener& listener, BootTime now) {
   if (!listener.may_read_on()) return {};
   auto& reader = listener.reader();

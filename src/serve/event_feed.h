@@ -1,5 +1,5 @@
-// Events for all clients of the live stream: one reader for those that are up to date, and one of its own for each that
-// resumes from a mark. No client misses an event; after a resume it may get some twice.
+// Events for all clients of the live stream: one shared reader for the clients that are up to date, and one reader for
+// each client that resumes from a mark. No client misses an event; after a resume it may get some twice.
 //
 //   EventFeed events(store);
 //   auto mark = events.begin();                  // a new client gets the events behind it
@@ -24,8 +24,8 @@ class EventFeed {
   /// Without clients, nothing is followed.
   void end() { shared_.reset(); }
 
-  /// Writes what is new to all clients that share events, then pages of backlogs, for a bounded time. Whether anything
-  /// was new.
+  /// Writes new events to all clients that share events, then pages of backlogs, for a bounded time. Returns whether
+  /// there were new events.
   Result<bool> turn(std::list<Listener>& listeners, BootTime now);
   /// Whether the latest turn() left something to read.
   [[nodiscard]] bool unfinished() const { return unfinished_; }

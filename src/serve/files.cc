@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view index_path = "/index.html";
 constexpr std::string_view base_at_root = R"(<base href="/">)";
-/// Only what comes from this server; no script in the page itself.
+/// Allows only files of this server, and no script in the page itself.
 constexpr std::string_view policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src "
     "'self'; "

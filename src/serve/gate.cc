@@ -52,7 +52,7 @@ Gate::Gate(const GateOptions& options) : hosts_{"localhost"} {
 std::optional<Response> Gate::refusal_of(const Request& request) const {
   const auto host = request.headers.get("Host");
   const auto name = host_of(host);
-  // An address is no name: no page can rebind it.
+  // A page can rebind a name to this machine, but not an address.
   if (name.empty() || (!hosts_.contains(name) && address_from(name).empty())) {
     return problem(request, 421, "wrong_host",
                    fmt::format("this server is not {}: start it with --host to give it this name", quoted(host)));

@@ -1,4 +1,4 @@
-// Which requests may come in: the names of this server, its own origin, the addresses of clients behind proxies.
+// Decides which requests the server accepts: by its names, its own origin, and the addresses of clients behind proxies.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace leasehold::serve {
 
 struct GateOptions {
   std::vector<std::string> hosts{};    ///< further names of this server, such as that of a proxy
-  std::vector<std::string> proxies{};  ///< addresses whose X-Forwarded-For is believed; "unix" for Unix sockets
+  std::vector<std::string> proxies{};  ///< addresses whose X-Forwarded-For we trust; "unix" for Unix sockets
 };
 
 /// Threading: from any thread.
@@ -20,8 +20,8 @@ class Gate {
  public:
   explicit Gate(const GateOptions& options);
 
-  /// The refusal of a request under a foreign name, which a page reaches by rebinding its own name to our address, or
-  /// from a page of another origin. Browsers send these headers truthfully.
+  /// Refuses a request under a foreign name (a page could rebind its own name to our address), and a request from a
+  /// page of another origin. Browsers send these headers truthfully.
   [[nodiscard]] std::optional<Response> refusal_of(const Request& request) const;
 
   /// Whether a browser says that a page of this server sent the request.

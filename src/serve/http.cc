@@ -205,7 +205,7 @@ Refusal defect_of(const Request& head, unsigned version) {
 std::string head_text(const Response& response, std::string_view more) {
   auto head = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_of(response.status));
   for (const auto& [name, value] : response.headers) {
-    // A value that a caller chose must not end its line.
+    // A value that a caller chose must not break the line.
     if (value.find_first_of("\r\n") == std::string::npos) head += fmt::format("{}: {}\r\n", name, value);
   }
   return fmt::format("{}{}\r\n", head, more);

@@ -1,5 +1,5 @@
 // Requests and responses of HTTP as plain values. The transport (transport.h) creates requests and sends responses;
-// everything else of the server only sees these.
+// the rest of the server sees only these.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Headers {
   [[nodiscard]] std::size_t count(std::string_view name) const;
   /// Replaces those of the same name.
   void set(std::string_view name, std::string value);
-  /// Another one of perhaps the same name (Set-Cookie).
+  /// Adds one; others of the same name stay (Set-Cookie).
   void add(std::string_view name, std::string value) { all_.emplace_back(name, std::move(value)); }
 
   [[nodiscard]] auto begin() const { return all_.begin(); }
@@ -71,7 +71,7 @@ class Stream {
   bool write(std::string_view bytes);
   /// Bytes not handed to the operating system yet: how far the client lags behind.
   [[nodiscard]] std::size_t waiting() const;
-  /// Drops what waits: a client that lags too far behind gets something shorter instead.
+  /// Drops the waiting bytes: a client that lags too far behind gets something shorter instead.
   void drop_waiting();
   /// Ends the response after what was written.
   void close();
@@ -121,7 +121,7 @@ std::string with_member(std::string object, std::string_view member);
 Response problem(const Request& request, int status, std::string_view code, std::string_view message);
 /// A refusal of the library, with the status of its code and, if it says when to try again, Retry-After.
 Response problem(const Request& request, const Error& error);
-/// What a caller may not do.
+/// The error for an act that the caller may not perform.
 inline Error denied(std::string message) { return {.code = Errc::denied, .message = std::move(message)}; }
 
 // Heads as HTTP/1.1 has them.

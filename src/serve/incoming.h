@@ -1,5 +1,5 @@
-// A request as it is read: Boost.Beast's parser, what is wrong with what it has read, and the request as a plain value.
-// It does not know where the bytes come from. Only connection.cc and the fuzzer of HTTP see this.
+// Reads a request: Boost.Beast's parser, the refusal of a bad request, and the request as a plain value. It does not
+// know where the bytes come from. Only connection.cc and the fuzzer of HTTP see this.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,12 @@ struct Incoming {
 
   explicit Incoming(std::size_t max_head) {
     parser.header_limit(static_cast<std::uint32_t>(max_head));
-    // Known only when the path is.
+    // The limit depends on the path, which is not known yet.
     parser.body_limit(boost::none);
   }
 
-  /// After the parser has read a head, or ended with an error. Status 0 and an error: nothing can be answered.
+  /// After the parser has read a head, or ended with an error. Status 0 and an error: the connection ends without an
+  /// answer.
   Refusal take_head(boost::system::error_code error, bool timed_out) {
     const auto& head = parser.get();
     if (error) return refusal_for(error, timed_out);
@@ -54,7 +55,7 @@ struct Incoming {
     if (timed_out) return {408, "the request took too long"};
     if (error == http::error::header_limit) return {431, "the head is too large"};
     if (error == http::error::body_limit) return {413, "the body is too large"};
-    // Another end than that of a request: nothing can be answered.
+    // The connection itself failed or ended: there is nothing to answer.
     if (error.category() != make_error_code(http::error::bad_method).category()) return {};
     if (error == http::error::end_of_stream || error == http::error::partial_message) return {};
     return {400, "this is not HTTP/1.1"};

@@ -84,7 +84,7 @@ bool a_server_listens(const std::string& path) {
   return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-/// Removes the socket that a dead server has left.
+/// Removes the socket file that a dead server left.
 Result<void> make_room(const std::string& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) return {};
@@ -154,7 +154,7 @@ Result<int> listen_on_unix_socket(const std::string& path) {
   Socket socket;
   if (socket.get() < 0) return trouble(path);
   const auto address = address_of(path);
-  // No moment at which other users may connect.
+  // With the umask, there is no moment at which other users may connect.
   const auto before = ::umask(0777 & ~owner_and_group);
   const int bound = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   ::umask(before);

@@ -1,4 +1,4 @@
-// Where the server listens, and which addresses are of this machine alone.
+// The addresses at which the server listens, and which of them only this machine can reach.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ bool is_loopback(std::string_view address);
 /// if the text is neither.
 std::string host_of(std::string_view authority);
 
-/// A listening Unix socket, with the mode 0660. A file that a dead server has left is replaced; `unavailable` if a
+/// A listening Unix socket, with the mode 0660. Replaces a socket file that a dead server left; `unavailable` if a
 /// server listens there, or the path is something else. Returns the descriptor.
 Result<int> listen_on_unix_socket(const std::string& path);
 

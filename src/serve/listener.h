@@ -1,7 +1,7 @@
 // One client of the live stream: what it listens to, how far it has read, and whether it keeps up.
 //
-// A client that falls max_waiting behind gets nothing more until it has caught up; then `reset`, a snapshot of its
-// rows, and the events that it has not got: the mark stays where the client stopped.
+// A client that falls max_waiting behind gets nothing more until it has caught up. Then it gets `reset`, a snapshot of
+// its rows, and the events that it missed: the mark stays where the client stopped.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Subscription {
   std::shared_ptr<Stream> stream{};
   Topics topics{};
   std::optional<EventMark> after{};  ///< resume behind this mark; nothing: events from now on
-  /// Of the client's API token, see TokenWatch; null: it needs none.
+  /// Stops when the client's API token ends, see TokenWatch; null: the client needs no token.
   std::shared_ptr<std::stop_source> token{};
 };
 
@@ -32,7 +32,7 @@ struct Subscription {
 class Listener {
  public:
   static constexpr std::size_t max_waiting = std::size_t{1} << 20;
-  /// A client that lags has caught up when so much waits; a backlog is read on when no more waits.
+  /// When no more bytes than this wait, a lagging client has caught up, and the feed continues to read a backlog.
   static constexpr std::size_t little_waiting = std::size_t{1} << 16;
   static constexpr Duration between_heartbeats = std::chrono::seconds(15);
 
@@ -48,7 +48,7 @@ class Listener {
   [[nodiscard]] bool has(Topic topic) const { return topics_.has(topic); }
   [[nodiscard]] const Topics& topics() const { return topics_; }
 
-  /// The first frame; before it, only trouble is written.
+  /// Writes the first frame. Before it, the client gets only `trouble`.
   void greet(std::string_view hello, BootTime now);
   [[nodiscard]] bool greeted() const { return greeted_; }
 
@@ -66,7 +66,7 @@ class Listener {
   void begin_with(const EventMark& mark);
   void end_backlog() { backlog_ = false, reader_.reset(); }
   [[nodiscard]] const std::optional<EventMark>& mark() const { return mark_; }
-  /// Of its backlog; empty before the first page.
+  /// The reader of its backlog; empty before the first page.
   std::optional<EventReader>& reader() { return reader_; }
   bool mid_scan = false;  ///< of its reader: the latest page was full
 

@@ -13,14 +13,14 @@ namespace leasehold::serve {
 namespace {
 
 constexpr Duration every_second = std::chrono::seconds(1);
-/// While a client reads its backlog more slowly than we could.
+/// The pause between pages of a backlog, for a client that reads more slowly than we could write.
 constexpr Duration between_backlog_pages = std::chrono::milliseconds(50);
 constexpr Duration between_rows = std::chrono::milliseconds(500);
 constexpr Duration between_events = std::chrono::milliseconds(50);
-/// PostgreSQL announces only what a process waits for, so most events come without a hint.
+/// PostgreSQL sends notifications only to processes that wait for something, so most events come without one.
 constexpr Duration between_events_unannounced = std::chrono::milliseconds(100);
 constexpr Duration between_stats = std::chrono::seconds(5);
-/// A look at rows that takes 200 ms happens once a second; one at statistics, every five.
+/// A pause is this many times as long as the read before it: if reading rows takes 200 ms, it happens once a second.
 constexpr int rest_after_rows = 4;
 constexpr int rest_after_stats = 20;
 constexpr int rest_after_events = 2;
@@ -196,7 +196,7 @@ void Live::trouble(std::string_view source, const Error& error) {
   if (is_new) {
     for (auto& listener : listeners_) listener.write(trouble_frame(error), now_);
   }
-  // A store that does not answer is asked once a second, not once for each topic.
+  // If the store does not answer, ask it once a second, not once for each topic.
   if (is_store_trouble(error.code) && may_repeat(error.code)) {
     asks_again_ = now_ + every_second;
     return;
@@ -219,7 +219,7 @@ void Live::no_trouble(std::string_view source) {
 
 Live::Next Live::next() const {
   Next next{.at = std::min(now_ + every_second, stats_pace_.due()), .soon = true};
-  // While rows wait for half a second, a change must still wake it for events.
+  // While rows wait for half a second, a change must still wake the thread for events.
   const auto consider = [&](const Pace& pace) {
     next.at = std::min(next.at, pace.due());
     next.soon = next.soon && pace.has_changed();

@@ -4,8 +4,8 @@
 //   live.add({.stream = stream, .topics = topics});
 //   const auto next = live.turn(changed);            // call it again at next.at, or sooner when the store changes
 //
-// The store is read once for all clients. Rows are read at most twice a second and events twenty times, and the longer
-// a look takes the rarer it is.
+// It reads the store once for all clients: rows at most twice a second, and events at most twenty times. The longer a
+// read takes, the rarer it is.
 #pragma once
 
 #include <functional>
@@ -23,10 +23,10 @@
 
 namespace leasehold::serve {
 
-/// When to look at something again.
+/// When to read something again.
 class Pace {
  public:
-  /// `rest`: after a look, at least so many times its duration passes before the next.
+  /// `rest`: after a read, the next one waits for at least this many times its duration.
   Pace(Duration quickest, Duration slowest, int rest) : quickest_(quickest), slowest_(slowest), rest_(rest) {}
 
   void note_change() { changed_ = true; }
@@ -82,7 +82,7 @@ class Live {
   void read_events();
   void read_topic(TopicState& state);
   void write_rows(TopicState& state, const Rows& rows);
-  /// Whether someone listens; without a listener the topic is forgotten.
+  /// Whether a client listens to the topic. If none does, this forgets its rows.
   bool is_wanted(TopicState& state);
   [[nodiscard]] std::string hello(const Listener& listener) const;
   Next next() const;
@@ -99,7 +99,7 @@ class Live {
   Pace stats_pace_;
   std::vector<TopicState> topics_{};
   BootTime now_{};
-  BootTime asks_again_{};  ///< of a store that did not answer
+  BootTime asks_again_{};  ///< when to ask a store again that did not answer
   std::map<std::string, Error, std::less<>> troubles_{};
   std::optional<Timestamp> store_now_{};
   BootTime store_now_read_{};

@@ -75,7 +75,7 @@ Response mcp_response(const Request& request, const Store& store, const Caller& 
     return response;
   }
   const auto& message = *parsed.message;
-  // A notification, or an answer to a question that was never asked.
+  // A notification, or an answer to a question that the server never asked.
   if (message.id.empty() || message.method.empty()) return {.status = 202};
   const auto began = BootClock::now();
   mcp::Desk desk([&store]() -> Result<Store> { return store; }, holder_of(caller, request), false);

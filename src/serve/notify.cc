@@ -39,7 +39,7 @@ void notify_service_manager(std::string_view state) {
   const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
-  // A service manager that does not listen must not stop the server.
+  // If the service manager does not listen, the server goes on.
   static_cast<void>(::sendto(socket, state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                              reinterpret_cast<const sockaddr*>(&address), length));
   ::close(socket);

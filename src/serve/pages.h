@@ -1,4 +1,4 @@
-// What the server answers besides acts: the files of the page, and the Model Context Protocol.
+// Answers besides those of acts: the files of the page, and the Model Context Protocol.
 #pragma once
 
 #include <span>
@@ -31,8 +31,8 @@ Response file_response(const Request& request);
 /// Whether answering may take long.
 bool mcp_may_wait(const Request& request);
 
-/// Tools that change something need the scope `work`. `?tools=jobs,chunks` adds toolsets. Sessions are not watched:
-/// they live for mcp::unkept_ttl after the last call that named them.
+/// Tools that change something need the scope `work`. `?tools=jobs,chunks` adds toolsets. The server cannot watch the
+/// process of a session: a session lives for mcp::unkept_ttl after the last call that named it.
 Response mcp_response(const Request& request, const Store& store, const Caller& caller, const std::stop_token& stop);
 
 }  // namespace leasehold::serve

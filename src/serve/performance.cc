@@ -40,7 +40,7 @@ std::string key_in(std::string_view arguments) {
   return "";
 }
 
-/// The id of a repeatable request makes the act itself repeatable, if it can be.
+/// Adds the request id, if the act takes one: then the act itself is repeatable.
 std::string with_request_id(const act::Act& act, const std::string& arguments, const std::string& request_id) {
   const bool takes_one = has_argument(act, "request_id");
   if (!takes_one || !is_json_object(arguments) || json_member(arguments, "request_id")) return arguments;
@@ -104,8 +104,8 @@ Response Performance::once(std::string_view key, const std::string& arguments) c
     }
   }
   auto response = perform(with_request_id(act, arguments, begun->request_id));
-  // A refusal has changed nothing: the next request may fare better.
-  // An answer that is too long to be kept is refused.
+  // The store keeps no refusal: it changed nothing, and the next request may succeed.
+  // finish_request() refuses an answer that is too long.
   const bool is_kept =
       outcome_of(response) == "done" && access.finish_request(key, caller.owner, response.status, response.body).ok();
   if (!is_kept) static_cast<void>(access.drop_request(key, caller.owner, begun->turn));

@@ -30,7 +30,7 @@ Response problem_with(const Request& request, int status, std::string_view code,
           .body = std::move(body)};
 }
 
-/// Whole seconds, at least one: a client that obeys must not find the same refusal.
+/// Whole seconds, at least one, so that a client that waits this long does not get the same refusal.
 std::string seconds_text(Duration time) {
   return std::to_string(std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count()));
 }

@@ -107,7 +107,7 @@ void Pump::serve_clients(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-/// Changes wake it, unless it is about to look at everything that they may change.
+/// Sleeps until the next turn. A change wakes the thread, unless it is about to read everything that changes.
 void Pump::sleep(std::unique_lock<std::mutex>& lock, const Live::Next& next) {
   if (next.soon) {
     wait_until(called_, lock, next.at, [this] { return is_called(); });

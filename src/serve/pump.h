@@ -22,7 +22,7 @@
 
 namespace leasehold::serve {
 
-/// While no client is connected, its thread sleeps and the store is left alone.
+/// While no client is connected, its thread sleeps and does not read the store.
 ///
 /// Threading: from any thread.
 class Pump {
@@ -63,7 +63,7 @@ class Pump {
   bool draining_ = false;
   std::string reason_;
   std::thread thread_;
-  Live live_;  ///< of the thread
+  Live live_;  ///< belongs to the thread
 };
 
 }  // namespace leasehold::serve

@@ -13,10 +13,10 @@
 namespace leasehold::serve {
 namespace {
 
-/// About the size of a frame: a client draws the first rows while the next are under way.
+/// About as many as fit into a frame: a client draws the first rows while the next ones are under way.
 constexpr std::size_t rows_per_frame = 250;
 constexpr std::size_t bytes_per_frame = std::size_t{1} << 18;
-/// Of a session; the stream leaves out what is larger.
+/// The most bytes of a session's metadata; the stream leaves out larger ones.
 constexpr std::size_t max_metadata = std::size_t{1} << 12;
 
 // Fingerprints.

@@ -1,4 +1,4 @@
-// What the rows of a topic are now, and what has changed since the last look.
+// Reads the rows of a topic, and finds what has changed since the last read.
 //
 //   auto rows = read_rows(store, Topic::leases);
 //   for (const auto& frame : seen.changes(*rows)) send(frame);      // nothing if nothing has changed

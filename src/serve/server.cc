@@ -6,7 +6,7 @@ namespace leasehold::serve {
 namespace {
 
 constexpr Duration between_counts = std::chrono::seconds(1);
-/// So long a stream or a wait may outlive its API token.
+/// How long a stream or a wait may outlive its API token.
 constexpr Duration between_token_checks = std::chrono::seconds(2);
 
 }  // namespace
@@ -30,7 +30,7 @@ void Server::run() {
   transport_->every(between_counts,
                     [this] { observe::process().connections = static_cast<std::int64_t>(transport_->connections()); });
   transport_->every(between_token_checks, [this] { site_.check_tokens(); });
-  // From the network thread: a server that hangs there is not alive.
+  // On the network thread: if that hangs, the watchdog gets no message.
   if (const auto interval = watchdog_interval()) {
     notify_service_manager("WATCHDOG=1");
     transport_->every(*interval, [] { notify_service_manager("WATCHDOG=1"); });

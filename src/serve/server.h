@@ -33,7 +33,8 @@ class Server {
 
   /// Serves on the calling thread until it has drained.
   void run();
-  /// Ends: not ready, no further acts, streams get `bye`, waits end, requests under way are answered. From any thread.
+  /// Ends the server: it is not ready, performs no further acts, sends `bye` to streams, ends waits, and answers the
+  /// requests that are under way. From any thread.
   void drain();
 
   /// The path and query of a link that logs a browser in once; nothing if the store has tokens, or none is needed.
@@ -48,13 +49,13 @@ class Server {
   std::unique_ptr<Transport> transport_;
 };
 
-// What systemd wants to hear from a service of the type `notify`: a datagram for each change of its state. Without
-// systemd (no NOTIFY_SOCKET) nothing is sent.
+// Tells systemd the state of a service of the type `notify`: a datagram for each change. Without systemd (no
+// NOTIFY_SOCKET) these functions send nothing.
 
 /// "READY=1", "STOPPING=1", "WATCHDOG=1"
 void notify_service_manager(std::string_view state);
 
-/// How often the watchdog wants to hear from this process: a third of its limit. Nothing without a watchdog.
+/// How often this process must notify the watchdog: at a third of its limit. Nothing without a watchdog.
 std::optional<Duration> watchdog_interval();
 
 }  // namespace leasehold::serve

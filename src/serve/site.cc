@@ -77,7 +77,7 @@ Site::~Site() { finish(); }
 void Site::finish() {
   waits_.finish();
   acts_.finish();
-  // It writes to streams, which wake the network thread's loop: that is still there.
+  // The pump writes to streams, and these wake the network thread's loop, which still exists here.
   pump_.reset();
 }
 
@@ -89,7 +89,7 @@ const Site::Route* Site::route_at(std::string_view path) {
       {.path = "/metrics", .methods = look, .answer = &Site::metrics},
       {.path = "/metrics/store", .methods = look, .answer = &Site::store_metrics},
       {.path = "/openapi.json", .methods = look, .answer = &Site::openapi, .at_once = true},
-      {.path = "/mcp", .methods = "POST", .max_body = bounds::mcp_line_bytes},  // as acts are performed
+      {.path = "/mcp", .methods = "POST", .max_body = bounds::mcp_line_bytes},  // perform() answers it
       {.path = "/login", .methods = "GET, HEAD, POST", .max_body = 4096, .answer = &Site::log_in},
       {.path = "/logout", .methods = "POST", .max_body = 4096, .answer = &Site::log_out},
       {.path = "/api/v1/whoami", .methods = look, .answer = &Site::whoami},
@@ -187,7 +187,7 @@ void Site::run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait) {
     perform(*visit, true);
   };
   if (asks_to_wait && waits_.run_at_once(waiting)) return;
-  // If every thread waits already, the answer comes at once: the caller repeats its question.
+  // If every thread waits already, the answer comes at once, and the caller repeats its request.
   acts_.run([this, visit = std::move(visit), asks_to_wait] { perform(*visit, !asks_to_wait); });
 }
 

@@ -46,7 +46,7 @@ class Site : public Handler {
   /// Ends the streams and waits whose API token is no longer valid. Call it every few seconds.
   void check_tokens();
 
-  /// From now on it is not ready, and performs no further acts.
+  /// From now on, the server is not ready and performs no further acts.
   void drain();
   /// Returns when every call on its threads has ended.
   void finish();
@@ -96,7 +96,7 @@ class Site : public Handler {
   Response log_in(const Visit& visit);
   Response log_out(const Visit& visit);
   Response act(const Visit& visit, const Caller& caller, const std::stop_token& stop);
-  /// With a stop token that fires when the client goes, or when its API token ends.
+  /// Performs the act with a stop token that fires when the client goes, or when its API token ends.
   Response act_patiently(const Visit& visit, const Caller& caller);
   Response perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop);
 

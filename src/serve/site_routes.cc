@@ -1,4 +1,4 @@
-// What is at the routes that are no acts.
+// The answers of the routes that are not acts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Response Site::healthz(const Visit& /*visit*/) { return text_response(200, "ok\n
 
 Response Site::readyz(const Visit& visit) {
   if (draining_) return problem(visit.request, 503, "unavailable", "this server is about to end");
-  // One row: the store answers, and has the tables that this server needs.
+  // If one row can be read, the store answers and has the tables that this server needs.
   if (const auto asked = store_.retention(); !asked) return problem(visit.request, asked.error());
   return text_response(200, "ready\n");
 }

@@ -26,7 +26,8 @@ std::shared_ptr<std::stop_source> TokenWatch::watch(std::int64_t token_id) {
   const std::lock_guard lock(mutex_);
   auto& known = watched_[token_id];
   auto watched = known.lock();
-  // One that has ended stays so for those who have it; a caller that comes later was let in later.
+  // A source that has stopped stays stopped. The server has admitted this caller since, so the caller gets a new
+  // source.
   if (!watched || watched->stop_requested()) known = watched = std::make_shared<std::stop_source>();
   return watched;
 }

@@ -1,4 +1,4 @@
-// Whether the API tokens behind streams and waits are still valid: a request is checked when it comes, but these go on.
+// Checks whether the API tokens of streams and waits are still valid: other requests are checked only when they come.
 //
 //   auto watched = tokens.watch(caller.token);
 //   std::stop_callback ended(watched->get_token(), [&] { stop.request_stop(); });
@@ -21,12 +21,12 @@ class TokenWatch {
  public:
   explicit TokenWatch(Store store) : store_(std::move(store)) {}
 
-  /// Stops once check() has seen that the token was revoked or has expired. The token is watched for as long as the
-  /// answer is kept. 0: the caller needs no token.
+  /// The answer stops once check() has seen that the token was revoked or has expired. This watches the token for as
+  /// long as the caller keeps the answer. 0: the caller needs no token.
   std::shared_ptr<std::stop_source> watch(std::int64_t token_id);
   /// Whether no token is watched.
   [[nodiscard]] bool idle();
-  /// A store that does not answer ends nothing.
+  /// If the store does not answer, nothing ends.
   Result<void> check();
 
  private:

@@ -16,7 +16,7 @@ namespace leasehold::serve {
 
 enum class Topic { leases, queues, sessions, schedules, chunks, workers, events };
 
-/// All but events: what they show are rows that change.
+/// All topics but events: they show rows that change.
 inline constexpr std::array<Topic, 6> row_topics = {Topic::leases,    Topic::queues, Topic::sessions,
                                                     Topic::schedules, Topic::chunks, Topic::workers};
 

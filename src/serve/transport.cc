@@ -20,7 +20,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using Unix = asio::local::stream_protocol;
 
-/// After an accept that failed because the process has no descriptor left.
+/// The pause after an accept that failed because the process has no descriptor left.
 constexpr Duration before_next_accept = std::chrono::milliseconds(100);
 
 std::string peer_of(const tcp::socket& socket) {
@@ -71,7 +71,7 @@ class AsioTransport : public Transport {
     for (auto& acceptor : tcp_) accept_on(acceptor);
     for (auto& acceptor : unix_) accept_on(acceptor);
     network_.io.run();
-    // What the stopped loop left behind ends while all that it uses is alive.
+    // Connections that the stopped loop left behind end here, while everything that they use still exists.
     network_.connections.clear();
     for (auto& acceptor : tcp_) acceptor.close();
     for (auto& acceptor : unix_) acceptor.close();

@@ -22,7 +22,7 @@ namespace leasehold::serve {
 struct Limits {
   std::size_t connections = 4096;
   std::size_t head_bytes = std::size_t(16) << 10U;
-  /// Of the bodies of all requests together.
+  /// The most bytes of the bodies of all requests together.
   std::size_t body_memory = std::size_t(256) << 20U;
   Duration head = std::chrono::seconds(10);   ///< for a head, from its first byte
   Duration body = std::chrono::seconds(30);   ///< for a body
@@ -39,7 +39,7 @@ class Handler {
   Handler& operator=(const Handler&) = delete;
   virtual ~Handler() = default;
 
-  /// For a head, before its body is read: how many bytes the body may have, or the response. Runs on the network
+  /// Gets a head before its body, and returns how many bytes the body may have, or the response. Runs on the network
   /// thread, so it must not block.
   virtual std::variant<std::size_t, Response> admit(const Request& head) = 0;
   /// Answers once, from any thread, now or later. Runs on the network thread, so it must not block.
@@ -62,9 +62,9 @@ class Transport {
   [[nodiscard]] virtual const std::vector<ListenAddress>& addresses() const = 0;
   /// Serves on the calling thread until it has drained.
   virtual void run() = 0;
-  /// Ends: waits end, idle connections close, requests under way are answered. From any thread.
+  /// Ends waits, closes idle connections, and answers the requests that are under way. From any thread.
   virtual void drain() = 0;
-  /// Calls on the network thread, again and again while run() runs.
+  /// Calls `call` on the network thread, again and again while run() runs.
   virtual void every(Duration interval, std::function<void()> call) = 0;
   [[nodiscard]] virtual std::size_t connections() const = 0;
 };
