@@ -58,8 +58,8 @@ Error unknown_act(std::string_view name);
 /// An act of scope `read` changes nothing.
 inline bool only_reads(const Act& act) { return act.scope == Scope::read || act.reads; }
 
-/// Whether it asks for something that another may have: claim, acquire, take, next. Over HTTP and MCP the daily refusal
-/// of such an act is an answer with `granted` false.
+/// Whether the act asks for something that another holder may have: claim, acquire, take, next. Over HTTP and MCP an
+/// ordinary refusal of such an act is an answer with `granted` false.
 bool asks(const Act& act);
 
 /// Whether the act may be refused with this code.
@@ -80,9 +80,9 @@ std::string_view word_of(Scope scope);
 /// Everything about every act, as JSON: api/acts.json.
 std::string catalogue();
 
-// What a call touches, and whether the patterns of an API token (TokenInfo::only) allow that.
+// The objects that a call touches, and whether the patterns of an API token (TokenInfo::only) allow them.
 
-/// A thing by its kind, one of pattern_kinds or "job", and its name. No name: all things of the kind. No kind: the
+/// An object by its kind, one of pattern_kinds or "job", and its name. No name: all objects of the kind. No kind: the
 /// whole store.
 struct Touched {
   std::string_view kind{};

@@ -65,7 +65,7 @@ Result<Answer> perform(const Store& store, const Act& act, std::string_view argu
   }
   if (auto checked = model::check_fields({type, read.get()}); !checked) return std::move(checked).error();
   auto answer = act.perform(store, read.get(), call);
-  // A refusal that is missing in the table would be missing in every page and client made from it.
+  // A refusal that is missing in the table would be missing in every page and client that is made from the table.
   assert(answer || may_answer(act, answer.error().code));
   return answer;
 }

@@ -1,4 +1,5 @@
-// Acts on jobs: enqueue, claim, heartbeat. The verdicts are in job_settle.cc, looking and operating in job_look.cc.
+// Acts on jobs: enqueue, claim, heartbeat. Verdicts are in job_settle.cc, the acts that read and operate in
+// job_look.cc.
 #include "act/act.h"
 #include "act/arguments.h"
 

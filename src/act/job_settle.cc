@@ -123,7 +123,7 @@ Result<std::vector<Settlement>> settlements_in(const JobsSettle& given) {
   return all;
 }
 
-/// If the store has trouble with every verdict, the call has it: its status says whether to repeat it.
+/// If the store fails for every verdict, the whole call fails: its status says whether to repeat it.
 Result<JobsSettled> job_settle(const Store& store, const JobsSettle& given, const Call& /*call*/) {
   const auto settlements = settlements_in(given);
   if (!settlements) return settlements.error();

@@ -6,7 +6,7 @@
 namespace leasehold::act {
 namespace {
 
-/// Paths of a session, and the proof to be it.
+/// Paths of a session, and the session's proof.
 struct SessionPaths {
   std::string session{};
   Token session_token{};
@@ -64,7 +64,7 @@ Result<PathsTaken> path_take(const Store& store, const PathTake& given, const Ca
 }
 
 Result<PathsReleased> path_release(const Store& store, const PathRelease& given, const Call& /*call*/) {
-  // An empty list is a mistake: to the library it means all of them.
+  // An empty list is a mistake: the library would release all paths.
   if (given.paths && given.paths->empty()) {
     return Error{.code = Errc::invalid_argument, .message = "paths is empty: leave it out to release all of them"};
   }

@@ -157,7 +157,7 @@ Result<RowGrant> row_heartbeat(const Store& store, const RowBeat& given, const C
   return rows->heartbeat({{given.held.row.key, given.held.token}}, given.ttl, call).front();
 }
 
-/// The rows of its table, and its values.
+/// The rows of a verdict's table, and the verdict's values.
 struct RowsAndValues {
   Rows rows;
   RowValues values{};

@@ -1,4 +1,4 @@
-// Acts on schedules: set, acquire, settle. Looking at them and operating is in schedule_look.cc.
+// Acts on schedules: set, acquire, settle. The acts that read and operate are in schedule_look.cc.
 #include "act/act.h"
 #include "act/answers.h"
 #include "act/arguments.h"

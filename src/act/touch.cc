@@ -1,4 +1,4 @@
-// What a call touches: which argument of which act names it.
+// Finds the objects that a call touches: which argument of which act names them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace leasehold::act {
 namespace {
 
-/// The argument `key` of the acts whose names begin with `acts` names a thing of this kind. No key: such an act touches
-/// all things of the kind. "list.key" is the key in each element of a list.
+/// In the acts whose names begin with `acts`, the argument `key` names an object of this kind. No key: such an act
+/// touches all objects of the kind. "list.key" is the key in each element of a list.
 struct Rule {
   std::string_view acts{};
   std::string_view kind{};
@@ -22,7 +22,7 @@ struct Rule {
   bool also = false;  ///< only if the argument is given: it names something else besides
 };
 
-/// The rules with the longest matching `acts` count. An act without a rule touches the whole store.
+/// Only the rules with the longest matching `acts` apply. An act without a rule touches the whole store.
 constexpr Rule rules[] = {
     {"lock.", "lock", "name"},
     {"lock.acquire_all", "lock", "names"},
@@ -123,7 +123,7 @@ std::size_t longest_rule(std::string_view act) {
   return longest;
 }
 
-/// A job that does not exist touches nothing: the act itself says so.
+/// A job that does not exist touches nothing: the act itself answers `not_found`.
 Result<bool> may_touch_job(const Store& store, const std::string& id, std::span<const std::string> only) {
   if (id.empty()) return may_touch(only, "queue", "");
   JobId number = 0;

@@ -36,7 +36,7 @@ class Exposition {
   void sample(std::initializer_list<Label> labels, std::int64_t value) { sample(as_span(labels), value); }
   void sample(std::initializer_list<Label> labels, double value) { sample(as_span(labels), value); }
 
-  /// `counts` has an element for each bound, and one for what is above the last: how many values fell in each.
+  /// `counts` is the number of values in each bucket: an element for each bound, and one for values above the last.
   void histogram(std::span<const Label> labels, Bounds bounds, std::span<const std::int64_t> counts, Duration sum);
 
   [[nodiscard]] std::string take() { return std::move(text_); }

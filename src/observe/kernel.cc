@@ -1,4 +1,4 @@
-// What the kernel knows of this process, under the names that Prometheus libraries use.
+// What the kernel knows about this process, under the names that Prometheus libraries use.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ std::int64_t open_descriptors() {
   std::error_code failed;
   std::filesystem::directory_iterator folder("/proc/self/fd", failed);
   if (failed) return 0;
-  // The iterator has one open itself.
+  // The iterator itself has one open.
   return std::distance(folder, std::filesystem::directory_iterator()) - 1;
 }
 

@@ -63,7 +63,7 @@ std::size_t end_of_secret(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// Of a control character at the front, which a terminal might obey; 0 if there is none.
+/// The length of a control character at the front, which a terminal might obey; 0 if there is none.
 std::size_t length_of_control(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x20 || first == 0x7f) return 1;
@@ -100,7 +100,7 @@ void write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // A log that cannot be written is no reason to stop.
+    if (written <= 0) return;  // The server goes on, even if it cannot write its log.
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -5,9 +5,9 @@
 //
 //   {"at":"2026-11-19T08:02:36.120Z","level":"info","message":"request","method":"POST","path":"/api/v1/job/claim",...}
 //
-// A line never has a payload, a result, a cursor or a token. There is no key for one, and texts that came from outside
-// are cut and cleaned: a query is cut off its path, passwords off URLs, and whatever looks like an API token or a
-// fencing token is replaced. Any thread may call a log.
+// A line never has a payload, a result, a cursor or a token. There is no key for one, and the log cuts and cleans texts
+// from outside: it removes the query from a path and the password from a URL, and replaces anything that looks like an
+// API token or a fencing token. Any thread may call a log.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ namespace leasehold::observe {
 enum class LogLevel { debug, info, warning, error };
 enum class LogForm { automatic, json, logfmt };
 
-/// Everything that a line can tell. A new key must not be one for what users keep in the store.
+/// The keys of a line. Never add a key for data that users keep in the store.
 enum class LogKey {
   act,     ///< "job.claim"
   actor,   ///< the id or name of an API token, never its secret
   bytes,   ///< the length of a body
   code,    ///< of a refusal: "lost"
-  detail,  ///< why, in words of ours
+  detail,  ///< why, in our own words
   listen,  ///< an address that the server listens to
   method,  ///< of HTTP
   path,    ///< of a URL, without the query

@@ -6,8 +6,8 @@
 //   const observe::Present client(observe::process().sse_clients);
 //   answer(observe::process_metrics(), observe::Exposition::content_type);
 //
-// No label has an id, a holder or a text from a caller. Names of acts and tools are few by nature; should a defect make
-// them many, those beyond the first 200 count as `other`.
+// No label has an id, a holder or a text from a caller. There are few names of acts and tools; if a bug makes them
+// many, those beyond the first 200 count as `other`.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ class Latency {
   std::atomic<std::int64_t> sum_us_{0};
 };
 
-/// Things with a name: how often each ended how, and how long it took.
+/// Counts named things: how often each ended with each outcome, and how long it took.
 class Calls {
  public:
   void add(std::string_view name, std::string_view outcome, Duration took);
@@ -94,7 +94,7 @@ class ProcessMetrics {
   Latency requests_;
 };
 
-/// Counts something as long as it exists.
+/// Counts something for as long as it exists.
 class Present {
  public:
   explicit Present(std::atomic<std::int64_t>& gauge) : gauge_(gauge) { ++gauge_; }

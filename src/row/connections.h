@@ -12,7 +12,7 @@
 
 namespace leasehold::row {
 
-/// Threading: from any thread. A broken connection is replaced by the next call.
+/// Threading: from any thread. The next call replaces a broken connection.
 class Connections {
  public:
   explicit Connections(std::string url) : url_(std::move(url)) {}

@@ -92,7 +92,7 @@ Result<TextRows> Rows::Impl::run(std::string_view act, Arguments arguments, cons
     TextRows answer;
     const auto ask = [&]() -> Result<void> {
       auto all = arguments;
-      // SQLite has no clock of its own; it is read once the write lock is ours.
+      // SQLite has no clock of its own, so this reads ours, once it has the write lock.
       all.emplace_back("now_us", std::to_string(wall_us()));
       auto ran = database.run(adopt::with_arguments(found->second.sql, all, list), deadline);
       if (!ran) return std::move(ran).error();
@@ -135,8 +135,8 @@ struct Asked {
     return grant;
   }
 
-  /// Rows round their ends up to the precision of their columns, never down: the ttl itself can be trusted. A tenth of
-  /// it is for what the holder still does when the stop token fires.
+  /// An end is rounded up to the precision of its column, never down, so the whole ttl can be trusted. A tenth of it is
+  /// left to the holder after the stop token fires.
   static Duration trust_margin(Duration ttl) { return ttl / 10; }
 };
 

@@ -26,7 +26,7 @@ struct Rows::Impl {
   struct Act {
     std::string sql;
     bool writes = false;
-    /// "set_row_count": what the caller of a verdict may give.
+    /// The values that the caller of a verdict may give: "set_row_count".
     std::vector<std::string> values{};
   };
   std::map<std::string, Act, std::less<>> acts{};
@@ -43,7 +43,7 @@ struct Rows::Impl {
 
 namespace row {
 
-/// The answer of an act about one row that was not done: `lost`, `not_found`, `held` and the codes of the file.
+/// The error for an act on one row that was not done: `lost`, `not_found`, `held` and the codes of the file.
 Error refusal_from(const Rows::Impl& rows, const RowKey& key, const storage::TextRows& answer, std::size_t at);
 
 /// The row was deleted while it was held.
