@@ -61,7 +61,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Description& tab
 
 namespace {
 
-/// For the person who decides when to apply.
+/// The lock that a step takes, for the person who decides when to apply.
 std::string_view lock_of(const Step& step, bool on_postgres) {
   if (!on_postgres) return "the file's write lock, for a moment";
   if (step.kind == "column") return "ACCESS EXCLUSIVE, for a moment";

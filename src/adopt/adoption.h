@@ -34,12 +34,12 @@ std::string_view to_string(Phase phase);
 
 std::vector<Finding> findings_of(const Description& table, const Emission& emission);
 
-/// What workers need besides the acts.
+/// The facts that workers need besides the acts.
 std::vector<std::pair<std::string, std::string>> facts_of(const Description& table, const Emission& emission);
 
-/// The functions of a file that belong to this table, whose roles may call them: a function belongs to the last table
-/// that its body names, since it may call the functions of all tables before; without any, to the last table with
-/// leases.
+/// The functions of a file that belong to this table, whose roles may call them. A function belongs to the last table
+/// that its body names, since it may call the functions of all tables before. If its body names none, it belongs to the
+/// last table with leases.
 std::vector<WantedFunction> functions_beside(const DescriptionFile& file, const Description& table);
 
 /// Keeps the definitions of all objects that were made, for verify().

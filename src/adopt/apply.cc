@@ -1,8 +1,8 @@
-// Applies and takes back adoptions on a live database.
+// Applies and reverts adoptions on a live database.
 //
-// Each step before the cutover is a transaction of its own that also notes the step in the ledger, so an interrupted
-// apply() goes on where it stopped. No statement waits for a lock longer than a second: behind it, every other session
-// would wait, too.
+// Each step before the cutover is a transaction of its own that also records the step in the ledger, so an interrupted
+// apply() goes on where it stopped. No statement waits for a lock longer than a second: every other session would wait
+// behind it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Error about(Error error, std::string_view what) {
   return error;
 }
 
-/// What is to do for one table: recorded steps that changed or are gone are undone, last first; then come the new ones.
+/// The changes to one table: first undo the recorded steps that changed or are gone, last first; then run the new ones.
 struct Changes {
   std::vector<Done> undo;
   std::vector<Step> replace;  ///< changed, and replaced in place: others depend on them
@@ -43,7 +43,7 @@ struct Changes {
   std::vector<Step> cutover;  ///< in one transaction
 };
 
-/// The same statement for an object that is there already; empty if there is no such statement.
+/// The statement that replaces an existing object; empty if there is no such statement.
 std::string replacing(const std::string& up) {
   for (const std::string_view what : {"FUNCTION ", "TRIGGER "}) {
     const auto create = "CREATE " + std::string(what);
@@ -71,7 +71,7 @@ Changes changes_between(const std::vector<Done>& done, const std::vector<Step>& 
     }
   }
   const auto stays = [&](const Done& one) {
-    // A column that is there is not wanted again; it goes with revert.
+    // The steps do not name a column that exists already; only revert removes it.
     if (one.name.starts_with("column ")) return true;
     const auto same = [&](const Step& step) { return label_of(step) == one.name; };
     const auto found = std::find_if(wanted.begin(), wanted.end(), same);
@@ -117,7 +117,7 @@ class Runner {
 
   std::vector<AdoptStep> take_ran() { return std::move(ran_); }
 
-  /// What the steps themselves had to say.
+  /// The notices that the steps raised.
   std::vector<Finding> take_notices() {
     std::vector<Finding> notes;
     for (const auto& notice : database_.take_notices()) {
@@ -153,14 +153,14 @@ class Runner {
       statements.push_back(step.up);
       statements.push_back(ledger_.note(step));
     }
-    // The rows of live holders are marked; the user's own triggers must not take that for a change of theirs.
+    // This marks the rows of live holders; the user's own triggers must not fire for that.
     database_.fire_triggers(false);
     auto done = in_one_transaction(statements, "the cutover from " + label_of(steps.front()) + " on");
     database_.fire_triggers(true);
     return done;
   }
 
-  /// Again while other sessions hold the locks.
+  /// Runs the statements, and tries again while other sessions hold the locks.
   Result<void> in_one_transaction(const std::vector<std::string>& statements, std::string_view what) {
     for (;;) {
       auto done = in_transaction(database_, patience_ends_, [&]() -> Result<void> {
@@ -196,7 +196,7 @@ class Runner {
   std::vector<AdoptStep> ran_{};
 };
 
-/// The emission, unless a note of it is a danger and there is no consent.
+/// The emission, unless one of its notes is a danger and the caller gave no consent.
 Result<Emission> emit_with_consent(Direct& database, const DescriptionFile& file, const Description& table,
                                    const ApplyOptions& options, BootTime until) {
   auto emission = emit(database, table, functions_beside(file, table), until);
@@ -216,7 +216,7 @@ Result<AdoptPlan> apply_table(Direct& database, const DescriptionFile& file, con
   if (!emission) return std::move(emission).error();
   AdoptPlan plan{.steps = {}, .notes = findings_of(table, *emission)};
   Ledger ledger(database, table.schema, table.table);
-  // Together: whatever happens from here on, revert finds the table.
+  // In one transaction: whatever happens from here on, revert finds the table.
   auto begun = in_transaction(database, until, [&]() -> Result<void> {
     if (auto made = ledger.create(until); !made) return made;
     return ledger.set_description(table.text, until);

@@ -54,7 +54,7 @@ struct TableFacts {
   bool force_row_security = false;
   std::string owner;
   std::int64_t estimated_rows = 0;
-  std::string store;  ///< the inner schema of leasehold's store in this database; empty: none that may be written
+  std::string store;  ///< the inner schema of leasehold's store in this database; empty: none that this user may write
 
   [[nodiscard]] const ColumnFacts* column(std::string_view name) const;
 };

@@ -27,7 +27,7 @@ enum class Shape {
   keep,      ///< no leases: columns that must not be overwritten
 };
 
-/// What happens to a write of guarded columns that has no proof, while a lease of ours lives on the row.
+/// What happens to a write of guarded columns that has no proof, while one of our leases lives on the row.
 enum class Guard { deny, skip, off };
 
 /// How the table's moments are stored.
@@ -42,11 +42,11 @@ struct LeaseColumns {
   std::string token = "lease_token";
 };
 
-/// How a row looks that code without leases works on.
+/// How a row looks while code without leases works on it.
 struct HeldByOthers {
   std::string when;   ///< a condition on the row
   std::string until;  ///< an expression: until when
-  std::string by;     ///< an expression: whom to name
+  std::string by;     ///< an expression: the holder's name
 };
 
 /// A one-row lock table that existing code reads: one row of the adopted table at a time.
@@ -129,7 +129,7 @@ struct Description {
   std::optional<SessionKeys> sessions;
   std::optional<ScheduleKeys> schedule;
   std::vector<WantedIndex> indexes;
-  std::string trigger_name;       ///< of the trigger that keeps the flag; empty: a name of ours
+  std::string trigger_name;       ///< of the trigger that keeps the flag; empty: our own name
   std::vector<std::string> keep;  ///< columns that keep their first value
 
   /// The line of a key in the file, for messages; 0 if the file does not have it.

@@ -1,4 +1,4 @@
-// From a description to the SQL for one database: what it finds there, what it would do, and what a person should know.
+// Turns a description into the SQL for one database, with notes: what it finds there, and what a person should know.
 #pragma once
 
 #include <span>

@@ -9,7 +9,7 @@
 namespace leasehold::adopt {
 namespace {
 
-/// Where the quoted text, quoted name or comment ends that begins at `at`; `at` if none begins there.
+/// The end of the quoted text, quoted name or comment that begins at `at`; `at` if none begins there.
 std::size_t end_of_quotes(std::string_view sql, std::size_t at) {
   const auto behind = [&](std::string_view mark, std::size_t from) {
     const auto end = sql.find(mark, from);
@@ -53,7 +53,7 @@ std::vector<std::string_view> pieces_of(std::string_view sql) {
 
 bool is_placeholder(std::string_view piece) { return piece.size() > 1 && piece[0] == ':' && is_in_word(piece[1]); }
 
-/// The parts between commas that stand in no parentheses and no quotes.
+/// The parts between commas outside of parentheses and quotes.
 std::vector<std::string_view> parts_of(std::string_view sql) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;

@@ -1,4 +1,4 @@
-// Small readings of the user's SQL fragments: their placeholders and assignments. Nothing else of SQL is understood.
+// Reads the placeholders and assignments of the user's SQL fragments. It understands nothing else of SQL.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace leasehold::adopt {
 /// What each :name stands for.
 using Placeholders = std::map<std::string, std::string, std::less<>>;
 
-/// The names of all placeholders, each once, in the order of the text. ::type is none, nor is what stands in quotes.
+/// The names of all placeholders, each once, in the order of the text. ::type and text in quotes are no placeholders.
 std::vector<std::string> placeholders_of(std::string_view sql);
 
 /// Replaces each placeholder; those without a meaning stay.
@@ -26,13 +26,13 @@ std::string with_placeholders(std::string_view sql, const Placeholders& meanings
 /// "status = 'x', done_at = f(a, b)": column and expression of each. An error names the part that is no assignment.
 Result<std::vector<Named>> assignments_of(std::string_view sql);
 
-/// True if the word stands in the text.
+/// True if the word occurs in the text.
 bool has_word(std::string_view sql, std::string_view word);
 
-// Asks the database whether the fragments are SQL that fits the table. Nothing is run: each is only planned.
+// Asks the database whether the fragments are SQL that fits the table. The database plans each fragment and runs none.
 
 struct FragmentPlace {
-  /// What stands behind FROM: the table as it will be, with the columns that are still missing.
+  /// The text after FROM: the table as it will be, with the columns that are still missing.
   std::string rows;
   /// A fragment with a value in place of each :name.
   std::function<std::string(std::string_view)> filled;

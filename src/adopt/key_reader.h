@@ -123,14 +123,14 @@ class KeyReader {
     take_over(reader.error());
   }
 
-  /// A misspelt key is the better news than a missing one, so this error counts last.
+  /// A misspelt key explains more than a missing one, so this error counts last.
   void need(const std::string& key, const std::string& value) {
     if (value.empty() && !missing_) {
       missing_ = invalid(fmt::format("{}:{}: {}: the key {} is missing", file_, line_of(table_), where_, key));
     }
   }
 
-  /// Every key that nothing has asked for is a mistake.
+  /// A key that no call has read is a mistake.
   void refuse_others() {
     for (const auto& [key, node] : in_file_order(table_)) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;

@@ -47,7 +47,7 @@ std::string Ledger::create_sql(bool on_postgres) const {
       "name text NOT NULL, up text, down text, PRIMARY KEY (table_name, kind, name))",
       ledger());
   if (!on_postgres) return sql;
-  // Default privileges may open a new table to every role that can reach the schema. Roles that may work read the acts.
+  // Default privileges may open a new table to every role that can reach the schema. Worker roles may read the acts.
   constexpr std::string_view close = R"(;
 DO $$
 DECLARE

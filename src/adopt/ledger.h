@@ -1,4 +1,4 @@
-// leasehold_adopted: a table beside the adopted ones, which keeps what was done to them, so that it can be taken back.
+// leasehold_adopted: a table beside the adopted ones, which records the changes to them, so that revert can undo these.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ class Ledger {
       : database_(database), schema_(std::move(schema)), table_(std::move(table)) {}
 
   Result<bool> exists(BootTime deadline);
-  /// Closed to all roles but the owner.
+  /// Creates the ledger. Only its owner may read and write it.
   Result<void> create(BootTime deadline);
   /// Removes the table's rows, and the ledger itself once it is empty.
   Result<void> forget(BootTime deadline);
@@ -53,11 +53,11 @@ class Ledger {
                                         const std::vector<std::pair<std::string, std::string>>& facts,
                                         const std::vector<std::string>& roles) const;
   [[nodiscard]] std::string note(const Step& step) const;
-  /// The step was run again, in place: its text is new, the way back stays.
+  /// The step ran again, in place: its text is new, and the SQL that undoes it stays.
   [[nodiscard]] std::string renew(const Step& step) const;
   [[nodiscard]] std::string strike(std::string_view label) const;
 
-  /// What workers read: the statements that they run, the key, the pace. Replaces what was published before.
+  /// Publishes what workers read: the statements that they run, the key, the pace. Replaces earlier values.
   Result<void> publish(const std::vector<Step>& steps, const std::vector<std::pair<std::string, std::string>>& facts,
                        const std::vector<std::string>& roles, BootTime deadline);
 

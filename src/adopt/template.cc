@@ -125,7 +125,7 @@ class Renderer {
 
   void add_line(std::string_view line) {
     const auto text = replaced(line);
-    // A line of which only an empty value was left would be a gap.
+    // A line with nothing but an empty value would leave a gap.
     if (trimmed(text).empty() && !trimmed(line).empty()) return;
     steps_.back().up += text + '\n';
   }

@@ -9,11 +9,11 @@
 //   --: else
 //   --: end
 //
-// "step PHASE KIND NAME" starts a step: PHASE is when it runs (see Phase), KIND and NAME are what it makes. It is
-// undone by "DROP KIND NAME", unless a line "--: down SQL" gives another statement; "--: down" alone: nothing is to
-// undo. "if VALUE" keeps the lines up to "else" or "end" if that value is not empty, "if not VALUE" if it is; they
-// nest, and may surround steps. {name} is replaced by the value of that name; a value that spans lines is indented like
-// its line. Braces around anything but a word of small letters, digits and underscores stay as they are.
+// "step PHASE KIND NAME" starts a step: PHASE is when it runs (see Phase), KIND and NAME are the object that it makes.
+// "DROP KIND NAME" undoes it, unless a line "--: down SQL" gives another statement; "--: down" alone: there is nothing
+// to undo. "if VALUE" keeps the lines up to "else" or "end" if that value is not empty, "if not VALUE" if it is; they
+// nest, and may surround steps. The value of a name replaces {name}; a value that spans lines is indented like its
+// line. Braces around anything but a word of small letters, digits and underscores stay as they are.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ enum class Phase {
   prepare,       ///< in a short transaction of its own, under a lock_timeout: columns, functions, views
   concurrently,  ///< outside of a transaction: indexes
   cutover,       ///< all of them in one short transaction: triggers, and live holders taken over
-  act,           ///< not when adopting: a statement that `row …` runs later, with its arguments as :name
+  act,           ///< does not run when adopting: a statement that `row …` runs later, with its arguments as :name
 };
 
 struct Step {

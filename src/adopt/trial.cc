@@ -1,4 +1,4 @@
-// Tries the promises on a row of the user's own, in a transaction that is rolled back.
+// Tries the promises on one of the user's own rows, in a transaction that it rolls back.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -70,7 +70,7 @@ Result<void> check_objects(storage::Direct& database, const Adopted& table, Boot
   return {};
 }
 
-/// Rows that no path of ours can leave behind.
+/// Finds rows in a state that leasehold itself never leaves behind.
 Result<void> check_rows(storage::Direct& database, const Adopted& table, const Description& description,
                         BootTime deadline, std::vector<Drift>& drifts) {
   if (description.shape == Shape::keep || description.shape == Shape::sessions) return {};

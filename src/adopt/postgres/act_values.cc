@@ -55,7 +55,7 @@ std::string type_of_parameter(const ValueMaker& maker, const std::string& act, c
   return "text";
 }
 
-/// Parameters of a verdict: what its fragments name beside what is known anyway.
+/// Parameters of a verdict: the names in its fragments that are not known anyway.
 std::vector<ExtraParameter> parameters_of(const ValueMaker& maker, const std::string& act, const Placeholders& known) {
   const auto also = maker.table.also.find(act);
   auto names = placeholders_of(maker.on(act) + " " + (also == maker.table.also.end() ? "" : also->second));
@@ -68,7 +68,7 @@ std::vector<ExtraParameter> parameters_of(const ValueMaker& maker, const std::st
   return parameters;
 }
 
-/// Claims and expiry have no caller who could give more.
+/// Claims and expiry have no caller that could give further values.
 void refuse_unknown(ValueMaker& maker, const std::string& key, std::string_view sql, const Placeholders& known) {
   for (const auto& name : placeholders_of(sql)) {
     if (known.contains(name)) continue;

@@ -1,4 +1,4 @@
--- What `row` runs. Each calls a function of the user's schema, so that all of them follow one truth.
+-- The acts that `row` runs. Each calls a function of the user's schema, so that there is one implementation.
 
 --: if claimable_next
 --: step act write claim

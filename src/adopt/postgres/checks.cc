@@ -84,7 +84,7 @@ class FragmentCheck {
     for (const auto& [column, text] : *parts) expression("on_" + act, without_placeholders(text));
   }
 
-  /// Whether it can be indexed: on an empty table of the session's own.
+  /// Checks that an index is possible, on an empty table of the session's own.
   void index(const std::string& key, const std::string& columns, const std::string& condition) {
     if (error_) return;
     const auto trial = "pg_temp." + value("alias");
@@ -123,7 +123,7 @@ class FragmentCheck {
   std::optional<Error> error_{};
 };
 
-/// "status = 'RUNNING'", if a claim sets a column to a constant: so do rows that old code works on.
+/// "status = 'RUNNING'", if a claim sets a column to a constant: rows that old code works on have it, too.
 std::string sign_of_work(const Description& table) {
   const auto found = table.on.find("claim");
   if (found == table.on.end()) return {};
@@ -136,7 +136,7 @@ std::string sign_of_work(const Description& table) {
   return {};
 }
 
-/// Without `held` it is unknown whether such rows are in work or were left behind by a crash.
+/// Without `held` we cannot know whether old code works on such rows or a crash left them behind.
 Result<void> add_phantoms(storage::Direct& database, const Description& table, const TableFacts& facts,
                           const Values& values, BootTime deadline, std::vector<Note>& notes) {
   const auto sign = sign_of_work(table);

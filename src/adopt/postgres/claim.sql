@@ -154,7 +154,7 @@ BEGIN
     RETURN;
   END IF;
   IF v_row.{until} IS NOT NULL{and_not_free} OR v_row.{token} % 10 IN (4, 5) THEN
-    -- The last holder, expired or revoked, may be writing at this moment, behind the fence: then it is not taken over.
+    -- The last holder, expired or revoked, may be writing at this moment, behind the fence: then the claim is refused.
     PERFORM FROM {table} WHERE {key_is} FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
       outcome := 'held';

@@ -31,7 +31,7 @@ std::vector<TemplateFile> files_of(const Description& table) {
   return files;
 }
 
-/// A function that is made anew has no rights yet, and a trigger stands on its function: both follow every change.
+/// A recreated function has no rights yet, and a trigger needs its function: so rights and triggers follow each change.
 void follow_functions(std::vector<Step>& steps) {
   std::uint64_t digest = 14695981039346656037U;  // FNV-1a
   for (const auto& step : steps) {

@@ -1,5 +1,5 @@
-// The parts of the emitter for PostgreSQL: the facts about a table, the checks of the file against them, and what
-// stands beside the templates.
+// The parts of the emitter for PostgreSQL: the facts about a table, the checks of the file against them, and the SQL
+// that no template has.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@
 
 namespace leasehold::adopt::postgres {
 
-// What PostgreSQL's catalogue says about the table that is to be adopted, and what is refused because of it.
+// Reads PostgreSQL's catalogue about the table, and refuses a table that cannot be adopted.
 
-/// Refuses what has no rows of its own, and a table whose rows cannot be told apart. The answer's primary_key is the
+/// Refuses a relation without rows of its own, and a table without a key for its rows. The answer's primary_key is the
 /// key that the description wants.
 Result<TableFacts> inspect(storage::Direct& database, const Description& table, BootTime deadline);
 
@@ -29,8 +29,8 @@ Result<std::vector<ColumnFacts>> columns_of(storage::Direct& database, std::stri
 /// nullptr if there is none.
 const ColumnFacts* column_of(const std::vector<ColumnFacts>& columns, std::string_view name);
 
-// What is asked of the database before anything is generated: whether the user's fragments are SQL, and what a person
-// should know about the table.
+// Asks the database, before anything is generated, whether the user's fragments are SQL, and what a person should know
+// about the table.
 
 /// Plans each fragment without running it. An error names the line and the key of the file.
 Result<void> check_fragments(storage::Direct& database, const Description& table, const Values& values,

@@ -1,5 +1,5 @@
--- If this database has a store of leasehold, it gets an event for each change of a lease, and the leases are shown there.
--- Without a store the table has none of this.
+-- If this database has a store of leasehold, the store gets an event for each change of a lease, and shows the leases.
+-- Without a store there is nothing to do.
 
 --: if store
 --: step prepare function {event}()

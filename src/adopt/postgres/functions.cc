@@ -15,8 +15,8 @@ namespace {
 using storage::quote_literal;
 using storage::quote_name;
 
-/// PostgreSQL itself reads the signature: a function of that shape is made in the session's own schema, compared with
-/// the one that is there, and dropped again.
+/// PostgreSQL itself reads the signature: this creates a function of that shape in the session's own schema, compares
+/// it with the existing one, and drops it again.
 constexpr std::string_view compare_query = R"(
 SELECT set_config('check_function_bodies', 'off', true);
 CREATE FUNCTION pg_temp.leasehold_wanted({0}) RETURNS {1} LANGUAGE sql AS 'SELECT';
@@ -91,7 +91,7 @@ END $$)",
   return sql;
 }
 
-/// How a step is taken back that was applied earlier.
+/// The SQL that undoes a step that was applied earlier.
 Result<std::optional<std::string>> recorded_down(storage::Direct& database, const Description& table,
                                                  std::string_view label, BootTime deadline) {
   Ledger ledger(database, table.schema, table.table);
@@ -131,7 +131,7 @@ Result<Step> function_step(storage::Direct& database, const Description& table, 
   const auto identity = fmt::format("{}.{}({})", quote_name(signature->schema), quote_name(signature->name),
                                     rows->at(0, "identity").value_or(""));
   auto definition = rows->at(0, "definition").value_or("");
-  // The one that is there may be ours already; then the ledger knows what was there before.
+  // The existing function may be ours already; then the ledger has the one before it.
   auto earlier = recorded_down(database, table, "function " + identity, deadline);
   if (!earlier) return std::move(earlier).error();
   if (*earlier) {

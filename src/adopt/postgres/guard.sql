@@ -1,8 +1,9 @@
 -- The trigger that old code meets: it sees writes of lease and guarded columns that do not raise the token.
 
 --: step prepare function {guard}()
--- A write that raises the token is proven, and does not come here. Any other write cannot change the token{guard_comment};
--- one that takes a row without a lease of ours becomes a hold of its own, whose token ends in 9.
+-- A write that raises the token is proven, and does not fire this. Any other write cannot change the
+-- token{guard_comment}. If it takes a row without one of our leases, it becomes a hold of its own, whose token ends
+-- in 9.
 CREATE FUNCTION {guard}() RETURNS trigger
 LANGUAGE plpgsql AS {quote}
 DECLARE
@@ -130,7 +131,7 @@ CREATE TRIGGER {insert_trigger} BEFORE INSERT ON {table}
 
 --: step cutover rows {table}
 --: down
--- Rows that code without tokens works on now keep their holder. The table's own triggers stay out of it.
+-- Rows that code without tokens works on now keep their holder. The table's own triggers do not fire.
 DO {quote}
 DECLARE
   v_own     record;

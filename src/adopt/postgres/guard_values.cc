@@ -39,15 +39,15 @@ std::string columns_of_row(const ValueMaker& maker, std::string_view row, const 
   return joined(texts, ", ");
 }
 
-/// A write of these columns needs the token while a lease of ours lives on the row.
+/// A write of these columns needs the token while one of our leases lives on the row.
 std::vector<std::string> guarded_columns(ValueMaker& maker, const std::vector<std::string>& in_held) {
   std::vector<std::string> columns;
-  // Code that ends a schedule's run by a plain UPDATE may do so, and a lock is its lease.
+  // Other code may end a schedule's run with an UPDATE, and a lock has no columns besides those of its lease.
   if (maker.table.guard == Guard::off || maker.table.shape != Shape::work) return columns;
   for (const auto* act : {"complete", "fail"}) {
     for (const auto& column : maker.assigned(act)) add_once(columns, column);
   }
-  // By these columns other code takes a row.
+  // Other code takes a row by writing these columns.
   for (const auto& column : maker.assigned("claim")) {
     if (std::find(in_held.begin(), in_held.end(), column) != in_held.end()) add_once(columns, column);
   }

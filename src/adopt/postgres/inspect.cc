@@ -68,7 +68,7 @@ SELECT 'partition key', a.attname::text, ''
   FROM pg_partitioned_table AS p JOIN pg_attribute AS a ON a.attrelid = p.partrelid
    AND a.attnum = ANY (p.partattrs::smallint[]) WHERE p.partrelid = {0}::oid)";
 
-/// The store that gets events of adopted rows: one that this user may write to. Several: none, for it would be a guess.
+/// The store that gets events of adopted rows: one that this user may write to. If there are several, none of them.
 constexpr std::string_view store_query = R"(
 SELECT min(n.nspname) AS store
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -133,7 +133,7 @@ void add_lease(ValueMaker& maker) {
   maker.set("token_word", quote_literal(lease.token));
   maker.set("until_type", maker.until.type());
   maker.set("holder_type", holder == nullptr ? "text" : holder->type);
-  // A column that is NOT NULL says "free" by a moment that has passed, and by the digit of the token.
+  // In a NOT NULL column, a moment in the past means "free", together with the last digit of the token.
   maker.set("free_until", keeps_until ? maker.until.now() : "NULL");
   maker.set("free_holder", keeps_holder ? maker.qualified(lease.holder) : "NULL");
   maker.set("free_holder_new",

@@ -1,4 +1,4 @@
-// How a column keeps moments, and what that makes of comparisons with the clock.
+// How a column stores moments, and how SQL compares them with the clock.
 #pragma once
 
 #include <string>

@@ -117,7 +117,7 @@ void SessionValues::add_acts() {
                                            {"holder", "p_session"},
                                            {"token", "v_token"},
                                            {"reason", "p_reason"}})));
-  // A switch has nothing for the parameters of a release.
+  // A switch has no values for the parameters of a release.
   Placeholders absent;
   for (const auto& [name, type] : release_parameters_) absent.emplace(name, "NULL::" + type);
   set("also_switch", meant("also", also_release,

@@ -1,4 +1,4 @@
-// The values of the templates of sessions, as they are collected (session_values.cc, session_act_values.cc).
+// Collects the values of the templates of sessions (session_values.cc, session_act_values.cc).
 #pragma once
 
 #include <initializer_list>
@@ -42,7 +42,7 @@ class SessionValues {
   void set(const std::string& name, std::string value);
   std::string column_type(const TableFacts& table, std::string_view name, std::string_view key);
   void add_tables();
-  /// A name of ours, made from the table's.
+  /// Our own name, made from the table's.
   std::string made_name(std::string_view prefix, std::string_view suffix);
   void add_names();
   /// trigger_name = "NAME" or "NAME EXECUTE FUNCTION FUNCTION()".
@@ -68,7 +68,7 @@ class SessionValues {
   void add_rights();
   /// The user's SQL, all of it, without its placeholders.
   [[nodiscard]] std::string all_fragments() const;
-  /// True if a column of the user's may have the name of an answer's.
+  /// True if one of the user's columns may have the name of an answer's column.
   [[nodiscard]] bool is_shadowed() const;
   [[nodiscard]] bool has_dollars() const;
 

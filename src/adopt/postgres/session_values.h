@@ -45,7 +45,7 @@ Result<SessionFacts> inspect_sessions(storage::Direct& database, const Descripti
 Result<void> add_session_values(Values& values, const Description& table, const TableFacts& sessions,
                                 const SessionFacts& facts);
 
-/// The columns of the replaced view, and what else brings it back.
+/// The columns of the replaced view, and everything else that restores it.
 Result<void> add_view_values(Values& values, const Description& table, const OldView& view);
 
 /// All steps of the shape, in the order in which they run.

@@ -46,7 +46,7 @@ std::string filled(std::string_view sql, const Values& values) {
   return text;
 }
 
-/// Before adopting there is no function for the things' names: these ask the tables themselves.
+/// Before adopting there is no function for the things' names, so these queries read the tables themselves.
 constexpr std::string_view held_query =
     "WITH held AS (SELECT s.*, (SELECT t.{thing_key}::text FROM {things} AS t WHERE s.name IN ({names_t}) LIMIT 1) AS "
     "thing "

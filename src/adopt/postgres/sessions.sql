@@ -1,6 +1,6 @@
--- Rows that are sessions: one of their columns names the thing that a session has. The rule that a thing has one
--- session stands in the trigger on the sessions, so that plain INSERTs and UPDATEs obey it, too. A thing's token lies
--- in the thing's own row. Lock order: session, thing, other sessions with SKIP LOCKED.
+-- Rows that are sessions: one of their columns names the thing that a session has. A trigger on the sessions enforces
+-- that a thing has one session, so that ordinary INSERTs and UPDATEs obey this rule, too. A thing's token is in the
+-- thing's own row. Lock order: session, thing, other sessions with SKIP LOCKED.
 
 --: if add_token
 --: step prepare column {things}
@@ -19,7 +19,7 @@ LANGUAGE sql STABLE AS {quote}
 {quote};
 
 --: step prepare function {exclusive}()
--- One session per {things_text}, by whichever of its names, and no heartbeat in the future. A silent session loses it.
+-- One session per {things_text}, by any of its names, and no heartbeat in the future. A silent session loses it.
 CREATE FUNCTION {exclusive}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {schema}, pg_temp AS {quote}
 DECLARE
@@ -116,7 +116,7 @@ BEGIN
   v_had := CASE WHEN v_was THEN {thing_of}(OLD.{holds}) END;
   v_has := CASE WHEN v_is THEN {thing_of}(NEW.{holds}) END;
   IF v_had = v_has AND NOT v_quiet THEN
-    RETURN NULL;  -- by its other name
+    RETURN NULL;  -- the same thing, by its other name
   END IF;
   IF v_was AND v_had IS DISTINCT FROM v_has THEN
     -- A fence on it ends first.
@@ -138,7 +138,7 @@ BEGIN
 END {quote};
 
 --: step prepare function {keep_names}()
--- What other statements write into {shown_text} is put back, and a thing that a session has keeps its names.
+-- Undoes what other statements write into {shown_text}, and keeps the names of a thing that a session has.
 CREATE FUNCTION {keep_names}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {schema}, pg_temp AS {quote}
 DECLARE
@@ -168,8 +168,8 @@ CREATE TRIGGER {exclusive_trigger} BEFORE INSERT OR UPDATE ON {sessions}
 
 --: step prepare rows claims of {sessions}
 --: down {restore_claims}
--- Of several sessions with one thing the last heard keeps it, and names that mean nothing are cleared. Both are saved
--- for a revert. The table's own triggers stay out of it.
+-- If several sessions have one thing, the session that was heard last keeps it. Names that mean nothing are cleared.
+-- The ledger saves the old values for a revert. The table's own triggers do not fire.
 DO {quote}
 DECLARE
   v_switch text;
@@ -196,7 +196,7 @@ BEGIN
 END {quote};
 
 --: step concurrently index {schema}.{index}
--- The rule of {exclusive_name} once more, for those who look for an index.
+-- The rule of {exclusive_name} once more, for people and programs that look for an index.
 CREATE UNIQUE INDEX CONCURRENTLY {index} ON {sessions} ({holds}) WHERE {index_where};
 
 --: step cutover trigger {sync_trigger}
@@ -251,7 +251,7 @@ END {quote};
 
 --: step cutover check {sessions}
 --: down
--- What must be there now.
+-- Checks the result.
 DO {quote}
 BEGIN
   PERFORM set_config('client_min_messages', 'notice', true);

@@ -1,4 +1,4 @@
--- What `leasehold row` and C++ run. Here the key is the name of a thing, and the holder is a session.
+-- The acts that `leasehold row` and C++ run. Here the key is the name of a thing, and the holder is a session.
 
 --: step act write claim_key
 SELECT CASE c.outcome WHEN 'race' THEN 'held' ELSE c.outcome END AS outcome, json_build_array(:key1)::text AS key, c.token,

@@ -1,4 +1,4 @@
--- How a revert brings back what adopting has cleared or replaced.
+-- How a revert restores what adopting has cleared or replaced.
 
 --: step act part restore_claims
 DO {quote}
@@ -8,7 +8,7 @@ DECLARE
   v_on     text[];
 BEGIN
   {triggers_off}
-  -- Of sessions that have claimed nothing since.
+  -- Only of sessions that have claimed nothing since.
   UPDATE {sessions} SET {holds} = l.up::{holds_type} FROM {ledger} AS l
    WHERE l.table_name = '{table_text}' AND l.kind = 'cleared claim' AND l.name = {alias}.{id}::text
      AND {alias}.{holds} IS NULL;
@@ -30,7 +30,7 @@ BEGIN
      WHERE l.table_name = '{table_text}' AND l.kind = 'cleared flag'
   LOOP
     BEGIN
-      -- Of things that have changed no hands since.
+      -- Only of things that no other session has taken since.
       UPDATE {things} AS t SET {restore_set}
        WHERE t.{thing_key}::text = v_saved.name AND {shown_t_json} = v_saved.after;
     EXCEPTION WHEN foreign_key_violation THEN

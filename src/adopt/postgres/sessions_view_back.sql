@@ -1,5 +1,5 @@
--- How a revert brings back a replaced view. It has fewer columns than the one that stands there now, so that has to be
--- dropped first, and with it the views that stand on it: they are created again as they were.
+-- How a revert restores a replaced view. The old view has fewer columns than the present one, so this first drops the
+-- present view and the views that depend on it, and creates these again as they were.
 
 --: step act part restore_view
 DO {quote}
@@ -8,7 +8,7 @@ DECLARE
   v_part  record;
   v_names text;
 BEGIN
-  -- The view at depth 0, and those that stand on it.
+  -- The view at depth 0, and those that depend on it.
   CREATE TEMP TABLE leasehold_views ON COMMIT DROP AS
   WITH RECURSIVE above AS (
     SELECT '{view_text}'::regclass::oid AS view, 0 AS depth
@@ -27,7 +27,7 @@ BEGIN
     RAISE EXCEPTION '{view_text} cannot be restored while % stands on it: drop that first', v_names;
   END IF;
 
-  -- What else belongs to them; of the replaced view only what its old columns have.
+  -- Their comments, rights and so on; of the replaced view only those of its old columns.
   CREATE TEMP TABLE leasehold_view_parts ON COMMIT DROP AS
   SELECT v.name, v.depth, p.place, p.column_name, p.sql
     FROM leasehold_views AS v, LATERAL (

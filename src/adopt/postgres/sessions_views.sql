@@ -1,4 +1,4 @@
--- What people look at, and who may use what.
+-- The views for people, and the rights.
 
 --: step prepare view {leases}
 -- Each thing by its first name, and the session that has it.
@@ -18,7 +18,7 @@ SELECT coalesce({names_as_held}) AS key,
 --: if view
 --: step prepare view {view}
 --: down {restore_view}
--- The columns that it had, and how its sessions are. A revert needs to know how it was.
+-- The old columns, and the state of each session. The ledger saves the old view for a revert.
 INSERT INTO {ledger} (table_name, place, kind, name, up)
 VALUES ('{table_text}', 0, 'replaced view', {view_name_literal}, {saved_view_literal})
 ON CONFLICT (table_name, kind, name) DO NOTHING;
@@ -34,7 +34,7 @@ SELECT {view_columns}
 
 --: step prepare rights {sessions}
 --: down
--- The named roles may call what is theirs to call; no other role may call anything, whatever default privileges say.
+-- The named roles may call their functions; no other role may call any, whatever the default privileges say.
 DO {quote}
 DECLARE
   v_open record;

@@ -1,4 +1,4 @@
--- What a holder does with its row: heartbeat, complete, fail, release, fence. Each names the key and the token.
+-- The acts of a holder on its row: heartbeat, complete, fail, release, fence. Each names the key and the token.
 
 --: step prepare function {lost_types}
 -- Why a token has no effect: the last digit of the row's token tells what became of its grant. The same verdict twice
@@ -39,7 +39,7 @@ BEGIN
 END {quote};
 
 --: step prepare function {heartbeat_types}
--- Extends a live lease; an expired one stays expired. outcome: extended or lost (why, and who has the row now).
+-- Extends a live lease; an expired one stays expired. outcome: extended or lost (why, and the present holder).
 CREATE FUNCTION {heartbeat}(
   {key_params}, p_token bigint, p_ttl interval DEFAULT '{ttl}',
   OUT outcome text, OUT why text, OUT held_by text, OUT until timestamptz)

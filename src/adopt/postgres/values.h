@@ -1,4 +1,4 @@
-// From a description and the catalogue's facts to the values of the templates: work, lock, schedule and keep.
+// Turns a description and the catalogue's facts into the values of the templates: work, lock, schedule and keep.
 //
 //   auto values = values_of(table, facts, serial_columns);
 //   auto steps = render(templates::postgres_claim, "postgres/claim.sql", *values);

@@ -16,7 +16,7 @@
 
 namespace leasehold::adopt::sqlite {
 
-// What a SQLite file says about the table that is to be adopted, and what is refused because of it.
+// Reads the facts about the table from a SQLite file, and refuses a table that cannot be adopted.
 
 struct FileFacts {
   TableFacts table;
@@ -27,10 +27,10 @@ struct FileFacts {
 /// nullptr if there is none.
 const ColumnFacts* column_of(const std::vector<ColumnFacts>& columns, std::string_view name);
 
-/// Refuses what has no rows of its own, and a table whose rows cannot be told apart.
+/// Refuses an object without rows of its own, and a table without a key for its rows.
 Result<FileFacts> inspect(storage::Direct& database, const Description& table, BootTime deadline);
 
-// From a description and the facts about its table to the values that the templates of SQLite need.
+// Turns a description and the facts about its table into the values that the templates of SQLite need.
 
 /// Errors name the line and the key of the file.
 Result<Values> values_of(const Description& table, const FileFacts& facts);
@@ -48,7 +48,7 @@ std::string over_key(const FileFacts& facts, std::string_view pattern, std::stri
 /// A JSON array of the key as text: ["7"].
 std::string key_json(const FileFacts& facts, std::string_view pattern);
 
-/// The temporary table in which an act writes down what it decided.
+/// The temporary table in which an act records its decisions.
 std::string chosen_name(const FileFacts& facts);
 
 /// The row as a JSON object; `prefix` stands before each column ("t.").

@@ -1,4 +1,4 @@
-// Small readings of the user's SQL fragments. Nothing here understands SQL beyond quotes, parentheses and words.
+// Reads the user's SQL fragments. Nothing here understands SQL beyond quotes, parentheses and words.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ BEGIN
 END;
 
 --: step cutover trigger {keep_replacing_trigger}
--- INSERT OR REPLACE deletes the row without firing its triggers: what must stay is noted before ...
+-- INSERT OR REPLACE deletes the row without firing its triggers: this saves the values that must stay before ...
 CREATE TRIGGER {keep_replacing_trigger} BEFORE INSERT ON {table}
 WHEN EXISTS (SELECT 1 FROM {table} AS t WHERE {key_is_new_t})
   OR EXISTS (SELECT 1 FROM leasehold_adopted WHERE table_name = {table_text} AND kind = 'kept')
@@ -23,7 +23,7 @@ BEGIN
 END;
 
 --: step cutover trigger {keep_replaced_trigger}
--- ... and written again after.
+-- ... and this writes them again after.
 CREATE TRIGGER {keep_replaced_trigger} AFTER INSERT ON {table}
 WHEN EXISTS (SELECT 1 FROM leasehold_adopted
              WHERE table_name = {table_text} AND kind = 'kept' AND down = {key_json_new})

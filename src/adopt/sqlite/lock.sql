@@ -1,5 +1,5 @@
--- Named locks: a row is a lock, and one that is absent is free. Rows come and go, and old code may insert them by
--- position, so no column is added for the token: the last grant of each lock lies in leasehold_adopted.
+-- Named locks: a row is a lock, and an absent lock is free. Rows come and go, and old code may insert them by position,
+-- so adopting adds no column for the token: the last grant of each lock is in leasehold_adopted.
 
 --: if add_until
 --: step prepare column {until}
@@ -13,7 +13,7 @@ ALTER TABLE {table} ADD COLUMN {holder} TEXT;
 --: end
 
 --: step prepare view {leases_view}
--- Who has which lock of {table}, and until when.
+-- The holder of each lock of {table}, and until when.
 CREATE VIEW {leases_view} AS
 SELECT {key_list},
        CASE
@@ -50,7 +50,7 @@ END;
 --: end
 
 --: step cutover trigger {key_trigger}
--- The holder knows the lock by its name.
+-- A held lock keeps its name, by which the holder knows it.
 CREATE TRIGGER {key_trigger} BEFORE UPDATE OF {key_list} ON {table}
 WHEN ({key_changed}) AND {live_old} AND {granted_old}
 BEGIN
@@ -69,8 +69,8 @@ BEGIN
 END;
 
 --: step cutover trigger {foreign_trigger}
--- Code without tokens took the lock (9), gave its own back (3), or ended ours (5: it lived, 4: it had expired). While it
--- is held, a later time by the same name is a heartbeat.
+-- Code without tokens took the lock (9), gave its own back (3), or ended ours (5: it lived, 4: it had expired). While
+-- it is held, a later time by the same name is a heartbeat.
 CREATE TRIGGER {foreign_trigger} AFTER UPDATE ON {table}
 WHEN (NEW.{until} IS NOT OLD.{until} OR NEW.{holder} IS NOT OLD.{holder})
   AND NOT ({live_new} AND {live_old} AND NEW.{holder} IS OLD.{holder})

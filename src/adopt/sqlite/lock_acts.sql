@@ -1,4 +1,5 @@
--- What `row` runs on named locks. The grant of a lock is a cell of leasehold_adopted; see lock.sql and work_acts.sql.
+-- The acts that `row` runs on named locks. The grant of a lock is a cell of leasehold_adopted; see lock.sql and
+-- work_acts.sql.
 
 --: step act write claim_key
 {chosen_table};

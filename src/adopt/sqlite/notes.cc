@@ -51,7 +51,7 @@ class Notes {
   [[nodiscard]] bool has_lease_columns() const { return added_columns(table_, facts_).empty(); }
 
   void about_trigger(const TriggerFacts& trigger) {
-    // After apply, ours are there, too: all of them know the ledger.
+    // After apply, our triggers are there, too: all of them name the ledger.
     if (mentions(trigger.definition, "leasehold_adopted")) return;
     add(Note::Level::fine, fmt::format("trigger {} stays, and fires for the writes of leases, too", trigger.name));
   }
@@ -87,7 +87,8 @@ class Notes {
     }
   }
 
-  /// Neither claimable nor final: code without leases may be at work on them, and nothing says until when.
+  /// Rows that are neither claimable nor final: code without leases may be at work on them, and no column shows until
+  /// when.
   void about_rows_in_work() {
     if (table_.claimable.empty() || has_lease_columns()) return;
     auto condition = fmt::format("({}) IS NOT TRUE", table_.claimable);

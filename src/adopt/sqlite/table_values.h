@@ -1,5 +1,5 @@
-// The values of one table's templates, and what is refused on the way to them. values.cc has what every shape needs,
-// shape_values.cc what only some tables have.
+// Makes the values of one table's templates, and refuses a file that does not fit. values.cc has the values for every
+// shape, shape_values.cc those that only some tables have.
 #pragma once
 
 #include <optional>
@@ -71,7 +71,7 @@ class TableValues {
 
   void add_work();
 
-  /// It becomes the condition of an index, which SQLite would refuse only in the middle of apply.
+  /// `claimable` becomes the condition of an index, which SQLite would refuse only in the middle of apply.
   void check_claimable();
 
   void add_conditions();
@@ -85,12 +85,13 @@ class TableValues {
 
   void add_held();
 
-  /// Statements of the user in the same commit: in triggers, so that proven writes of their own count, too.
+  /// Statements of the user in the same commit. They are in triggers, so that the user's own proven writes run them,
+  /// too.
   void add_also();
 
   void add_refusals();
 
-  /// One row at a time, by a lock table that other code reads. What we wrote into it is in a cell of leasehold_adopted:
+  /// One row at a time, by a lock table that other code reads. A cell of leasehold_adopted has what we wrote into it:
   /// entry, holder and moment.
   void add_serial();
 

@@ -94,13 +94,13 @@ Placeholders TableValues::meanings_of(const std::string& act) {
   Placeholders meanings;
   for (const auto& column : facts_.key) meanings[column] = quote_name(column);
   if (facts_.key.size() == 1) meanings["key"] = meanings["asked"] = quote_name(facts_.key.front());
-  // The column has the holder that was. A claim gets the new one as an argument.
+  // The column has the previous holder. A claim gets the new one as an argument.
   meanings["holder"] = act == "claim" ? ":holder" : holder_;
   meanings["token"] = act == "claim" ? next_token(token_) : token_;
   meanings["reason"] = quote_literal(reason_of(act));
   for (const auto* known : {"now", "now_us"}) meanings[known] = fmt::format(":{}", known);
   if (act == "fail") meanings["error"] = ":error";
-  // What is left is a value that the caller of a verdict gives; claims and expiry have no such caller.
+  // The remaining names are values that the caller of a verdict gives; claims and expiry have no such caller.
   for (const auto& [column, expression] : assignments_of(act)) {
     for (const auto& name : placeholders_of(expression)) {
       if (meanings.contains(name)) continue;
@@ -125,7 +125,7 @@ void TableValues::add_schedule_to(const std::string& act, Assignments& assignmen
   const auto most = (completed ? schedule.every_most : schedule.on_fail_most).count();
   const auto wait =
       most > least ? fmt::format("{} + abs(random() % {})", least, most - least + 1) : fmt::format("{}", least);
-  // A moment that the caller names wins.
+  // A moment that the caller gives takes precedence.
   assignments.emplace_back(schedule.next,
                            fmt::format("coalesce(:next, {})", moments_.from_us(fmt::format(":now_us + {}", wait))));
 }

@@ -18,7 +18,7 @@ ALTER TABLE {table} ADD COLUMN {token} INTEGER;
 --: end
 
 --: step prepare view {leases_view}
--- Who has which row of {table}, and until when.
+-- The holder of each row of {table}, and until when.
 CREATE VIEW {leases_view} AS
 SELECT {key_list},
        CASE
@@ -30,11 +30,11 @@ SELECT {key_list},
 FROM {table};
 
 --: step concurrently index {claimable_index}
--- What can be claimed, in the order of claims.
+-- The rows that can be claimed, in the order of claims.
 CREATE INDEX {claimable_index} ON {table} ({index_order}) WHERE {claimable_where};
 
 --: step concurrently index {held_index}
--- What is held, or was until it expired.
+-- The rows under a lease, live or expired.
 CREATE INDEX {held_index} ON {table} ({until}) WHERE {until} IS NOT NULL;
 
 --: if held_when
@@ -74,7 +74,7 @@ BEGIN
 END;
 
 --: step cutover trigger {key_trigger}
--- The holder knows the row by its key.
+-- A held row keeps its key, by which the holder knows it.
 CREATE TRIGGER {key_trigger} BEFORE UPDATE OF {key_list} ON {table}
 WHEN ({key_changed}) AND {ours_old}
 BEGIN
@@ -139,7 +139,7 @@ END;
 --: end
 
 --: step cutover trigger {entered_trigger}
--- A row that code without tokens inserts as held is held.
+-- If code without tokens inserts a row as held, it holds the row.
 CREATE TRIGGER {entered_trigger} AFTER INSERT ON {table}
 WHEN {entered_held}
   AND NEW.{token} IS NULL
@@ -157,7 +157,7 @@ END;
 
 --: if unique_hit
 --: step cutover trigger {replacing_trigger}
--- INSERT OR REPLACE deletes a row without firing its triggers, so what it may delete is noted before ...
+-- INSERT OR REPLACE deletes a row without firing its triggers, so this records the rows that it may delete before ...
 CREATE TRIGGER {replacing_trigger} BEFORE INSERT ON {table}
 WHEN EXISTS (SELECT 1 FROM {table} AS t WHERE ({unique_hit}) AND {ours_t_sql})
   OR EXISTS (SELECT 1 FROM leasehold_adopted WHERE table_name = {table_text} AND kind = 'note')
@@ -168,7 +168,7 @@ BEGIN
 END;
 
 --: step cutover trigger {replaced_trigger}
--- ... and looked for after: it must still be there while its lease lives.
+-- ... and this looks for them after: a row must still be there while its lease lives.
 CREATE TRIGGER {replaced_trigger} AFTER INSERT ON {table}
 WHEN EXISTS (
   SELECT 1 FROM leasehold_adopted AS noted

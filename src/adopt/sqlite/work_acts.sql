@@ -1,12 +1,12 @@
--- What `row` runs on rows that are claimed, kept alive and finished; each act in one IMMEDIATE transaction, with the
--- wall clock read inside of it as :now_us. Three parts: decide (which rows, in a temporary table), do, tell.
--- The proof lets the act's own writes, and those of the user's triggers, pass the triggers of work.sql.
+-- The acts that `row` runs on rows that are claimed, kept alive and finished. Each runs in one IMMEDIATE transaction,
+-- with the wall clock read inside it as :now_us, and has three parts: decide (which rows, in a temporary table), do,
+-- tell. The proof lets the act's own writes, and those of the user's triggers, pass the triggers of work.sql.
 
 --: step act write claim
 {chosen_table};
 DELETE FROM temp.{chosen};
 {set_proof};
--- Heal: what expired goes back, and may be claimed at once.
+-- Heal: expired rows go back, and this claim may take them at once.
 UPDATE {table}
 SET {expire_set}{until} = NULL,
     {holder} = NULL,
