@@ -80,7 +80,7 @@ std::string no_act_at(std::string_view path) {
   }
   const auto meant = nearest(path, paths);
   return fmt::format("there is nothing at {}{}", quoted(path),
-                     meant.empty() ? ": /openapi.json lists what there is" : fmt::format(": did you mean {}?", meant));
+                     meant.empty() ? ": /openapi.json lists all routes" : fmt::format(": did you mean {}?", meant));
 }
 
 bool has_argument(const act::Act& act, std::string_view name) { return field_named(act.arguments(), name) != nullptr; }

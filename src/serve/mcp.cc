@@ -51,7 +51,7 @@ std::optional<Response> refusal_of(const Request& request, const Caller& caller)
                    "agents send their token in a header: `Authorization: Bearer lht_...`");
   }
   if (!may_touch(caller.only, "", "")) {
-    return problem(request, denied("this token is not for the whole store"));
+    return problem(request, denied("the patterns of this token do not allow the whole store"));
   }
   const auto revision = request.headers.get("MCP-Protocol-Version");
   if (!revision.empty() && std::find(revisions.begin(), revisions.end(), revision) == revisions.end()) {

@@ -125,7 +125,7 @@ void Performance::record(std::string_view arguments, const Response& response) c
                                                .outcome = outcome_of(response),
                                                .request_id = request.id});
   if (!recorded && log != nullptr) {
-    log->error("the audit log has no entry", {{observe::LogKey::act, act.name},
+    log->error("cannot write the audit log", {{observe::LogKey::act, act.name},
                                               {observe::LogKey::detail, recorded.error().message},
                                               {observe::LogKey::request_id, request.id}});
   }

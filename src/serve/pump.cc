@@ -54,7 +54,7 @@ Result<Response> Pump::answer(const Request& request, std::shared_ptr<std::stop_
 
 Result<void> Pump::add(Subscription subscription) {
   const std::lock_guard lock(mutex_);
-  if (draining_) return Error{.code = Errc::unavailable, .message = "the server is about to end"};
+  if (draining_) return Error{.code = Errc::unavailable, .message = "the server is stopping"};
   arrivals_.push_back(std::move(subscription));
   if (!thread_.joinable()) thread_ = start_quiet_thread([this] { run(); });
   call();

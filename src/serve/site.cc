@@ -117,7 +117,7 @@ std::optional<Response> Site::refusal_of(const Request& request) const {
   if (options_.read_only && !act::only_reads(*act)) {
     return read_only_refusal(request);
   }
-  if (draining_) return problem(request, 503, "unavailable", "this server is about to end");
+  if (draining_) return problem(request, 503, "unavailable", "this server is stopping");
   return std::nullopt;
 }
 
@@ -222,7 +222,7 @@ void Site::check_tokens() {
   if (tokens_.idle() || checking_tokens_.exchange(true)) return;
   acts_.run([this] {
     if (const auto checked = tokens_.check(); !checked && options_.log != nullptr) {
-      options_.log->warning("API tokens cannot be checked", {{observe::LogKey::detail, checked.error().message}});
+      options_.log->warning("cannot check API tokens", {{observe::LogKey::detail, checked.error().message}});
     }
     checking_tokens_ = false;
   });

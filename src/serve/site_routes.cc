@@ -29,7 +29,7 @@ Response metrics_response(std::string text) {
 Response Site::healthz(const Visit& /*visit*/) { return text_response(200, "ok\n"); }
 
 Response Site::readyz(const Visit& visit) {
-  if (draining_) return problem(visit.request, 503, "unavailable", "this server is about to end");
+  if (draining_) return problem(visit.request, 503, "unavailable", "this server is stopping");
   // If one row can be read, the store answers and has the tables that this server needs.
   if (const auto asked = store_.retention(); !asked) return problem(visit.request, asked.error());
   return text_response(200, "ready\n");
@@ -47,7 +47,7 @@ Response Site::for_reader(const Visit& visit, Look look) {
   const auto caller = callers_.find(visit.request);
   if (!caller) return problem(visit.request, caller.error());
   if (!may_touch(caller->only, "", "")) {
-    return problem(visit.request, denied("this token is not for the whole store"));
+    return problem(visit.request, denied("the patterns of this token do not allow the whole store"));
   }
   return look(*caller);
 }

@@ -155,10 +155,9 @@ Result<void> add_phantoms(storage::Direct& database, const Description& table, c
     keys += (keys.empty() ? "" : ", ") + rows->at(row, "key").value_or("");
   }
   notes.push_back(
-      {Note::Level::danger,
-       fmt::format("{} rows look as if they were in work ({}): {}. Say until when they are held, with held = "
-                   "{{ when = \"{}\", until = \"…\" }}, or they can be claimed at once",
-                   rows->at(0, "rows").value_or(""), sign, keys, sign)});
+      {Note::Level::danger, fmt::format("{} rows look as if code works on them ({}): {}. Say until when, with held = "
+                                        "{{ when = \"{}\", until = \"…\" }}, or they can be claimed at once",
+                                        rows->at(0, "rows").value_or(""), sign, keys, sign)});
   return {};
 }
 
@@ -179,7 +178,7 @@ Result<std::vector<Note>> notes_on(storage::Direct& database, const Description&
     if (of_ours) continue;
     if (before && trigger.name > guard) {
       notes.push_back({Note::Level::advice,
-                       fmt::format("trigger {} runs after {}: what it writes is not guarded", trigger.name, guard)});
+                       fmt::format("trigger {} runs after {}: its writes are not guarded", trigger.name, guard)});
     } else {
       notes.push_back(
           {Note::Level::fine, fmt::format("trigger {} stays, and fires for the writes of leases, too", trigger.name)});

@@ -109,10 +109,9 @@ Result<std::vector<Note>> session_notes(storage::Direct& database, const Descrip
   };
   const auto add = [&](const storage::TextRows& rows, std::string_view what) {
     if (rows.rows.empty()) return;
-    notes.push_back(
-        {.level = decided ? Note::Level::advice : Note::Level::danger,
-         .text = fmt::format("{}: {}; they are cleared, and a revert brings them back{}", what, listed(rows),
-                             decided ? "" : R"(; on_duplicate = "latest heartbeat" agrees to that)")});
+    notes.push_back({.level = decided ? Note::Level::advice : Note::Level::danger,
+                     .text = fmt::format("{}: {}; apply clears them, and revert restores them{}", what, listed(rows),
+                                         decided ? "" : R"(; on_duplicate = "latest heartbeat" agrees to that)")});
   };
   auto hidden = ask(hidden_query, false);
   if (!hidden) return std::move(hidden).error();
@@ -131,10 +130,10 @@ Result<std::vector<Note>> session_notes(storage::Direct& database, const Descrip
   }
   auto duplicates = ask(duplicates_query, true);
   if (!duplicates) return std::move(duplicates).error();
-  add(*duplicates, "claims of what a session that was heard later has");
+  add(*duplicates, "claims that lose to a session that was heard later");
   auto phantoms = ask(phantoms_query, true);
   if (!phantoms) return std::move(phantoms).error();
-  add(*phantoms, "claims of what is not in " + table.sessions->holds->table);
+  add(*phantoms, "claims of names that are not in " + table.sessions->holds->table);
   if (values.at("shown").empty()) return notes;
   auto flags = ask(flags_query, false);
   if (!flags) return std::move(flags).error();
