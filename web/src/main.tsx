@@ -89,7 +89,7 @@ listenToKeys();
 startClock();
 startLive();
 effect(() => {
-  // Again after a break: it may be another server.
+  // Ask again after a break: it may be another server.
   void greetings.value;
   void learnRights().catch(() => undefined);
 });

@@ -24,7 +24,7 @@ export class Refusal extends Error {
 export const loggedOut = signal(false);
 
 const scopeOrder = ['read', 'produce', 'work', 'admin'];
-/** What the caller may do; the server says so, and decides each act itself. */
+/** What the caller may do, as the server says; the server checks each act again. */
 export const rights = signal({ name: '', scope: '', readOnly: false, login: false });
 
 /** The scopes of the acts that the page offers; the compiler compares them with api/acts.json. */

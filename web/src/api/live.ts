@@ -1,4 +1,4 @@
-// What the store says by itself: one stream of Server-Sent Events for the whole page, open while the page is visible.
+// The live data of the store: one stream of Server-Sent Events for the whole page, open while the page is visible.
 //
 // Rows of a topic are kept in a signal; pages that show something else ask again when a topic they depend on has changed
 // (api/resource.ts).
@@ -41,7 +41,7 @@ export type Connection = 'connecting' | 'live' | 'lost' | 'resting';
 export const connection = signal<Connection>('connecting');
 /** What is wrong with the store, in the server's words; empty if nothing is. */
 export const trouble = signal('');
-/** Counts the connections: after a break, what pages gathered from events may have a hole. */
+/** Counts the connections: after a break, the events that pages gathered may have a hole. */
 export const greetings = signal(0);
 export const stats = signal<Record<string, unknown>>({});
 
@@ -85,7 +85,7 @@ function takeRows<T extends RowTopic>(topic: T, frame: Frame): void {
 }
 
 let source: EventSource | null = null;
-/** Of the newest event: the stream resumes behind it. */
+/** The mark of the newest event: the stream resumes after it. */
 let mark = '';
 let retry = 0;
 let timer = 0;
@@ -152,7 +152,7 @@ function close(): void {
   source = null;
 }
 
-/** Opens the stream, and closes it while nobody sees the page. */
+/** Opens the stream, and closes it while the page is hidden. */
 export function startLive(): void {
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) {

@@ -13,7 +13,7 @@ export interface Loaded<T> {
   loading: boolean;
 }
 
-/** Asks again at most so often, however much changes. */
+/** The least time between two requests, however much changes. */
 const pause = 1000;
 
 interface Source {
@@ -21,7 +21,7 @@ interface Source {
   /** Loads again when it changes; null loads nothing. */
   key: string | null;
   topics: Topic[];
-  /** Loads again after so many milliseconds, too. */
+  /** Also loads again after this many milliseconds. */
   every: number;
 }
 
@@ -35,7 +35,7 @@ function useSource<T>(source: Source): ReadonlySignal<Loaded<T>> & { again: () =
       state.value = { data: undefined, error: undefined, loading: false };
       return undefined;
     }
-    // What is shown stays until the answer is here.
+    // The page keeps showing the old data until the answer is here.
     state.value = { ...state.peek(), error: undefined, loading: true };
     let control: AbortController | null = null;
     let timer = 0;

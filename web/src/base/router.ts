@@ -45,7 +45,7 @@ export function go(address: string, replace = false): void {
   }
 }
 
-/** Changes members of the query; an empty value removes one. The way back leads to the page before, not through every filter. */
+/** Changes members of the query; an empty value removes one. "Back" leads to the page before, not through every filter. */
 export function setQuery(changes: Query): void {
   const query: Query = Object.fromEntries(place.value.query);
   go(href(place.value.page, { ...query, ...changes }), true);

@@ -17,7 +17,7 @@ export function short(number: number): string {
 /** A count that the store only estimates once it is large: "2,468", "about 1.2M" */
 export const roughly = (number: number): string => (number > 20_000 ? `about ${short(number)}` : digits(number));
 
-/** Makes what a terminal or an editor would obey visible: a name may contain anything. */
+/** Makes control characters visible, which a terminal or an editor would obey: a name may contain anything. */
 export const visible = (text: string): string =>
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) =>
     c < '\u0020' ? String.fromCharCode(0x2400 + c.charCodeAt(0)) : '\ufffd',
@@ -45,7 +45,7 @@ export function pretty(json: unknown, base64: string | undefined): string {
 /** The text of an error, whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The key of a local moment in <input type="datetime-local">, as the store wants it; nothing if it is empty. */
+/** The local moment of an <input type="datetime-local">, as the store wants it; nothing if it is empty. */
 export function utcOf(local: string | null | undefined): string | undefined {
   if (!local) return undefined;
   const at = new Date(local);

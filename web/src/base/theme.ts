@@ -1,4 +1,4 @@
-// Light, dark, or what the system says. <html data-theme> is always the theme in use; theme.ts set it before the first picture.
+// Light, dark, or what the system says. <html data-theme> is always the theme in use; theme.ts set it before the first paint.
 import { signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';

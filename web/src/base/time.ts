@@ -9,7 +9,7 @@ let best = Infinity;
 export function noteStoreTime(text: string, took = 0): void {
   const store = Date.parse(text);
   if (Number.isNaN(store)) return;
-  // The answer with the shortest way is the most precise; its precision fades, because clocks drift.
+  // The fastest answer is the most precise; its precision fades, because clocks drift.
   best += 5;
   if (took > best) return;
   best = took;

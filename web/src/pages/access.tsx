@@ -1,4 +1,4 @@
-// Who may come in, and what was done: API tokens and the audit log.
+// API tokens, and the audit log.
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { call, rights } from '../api/call';

@@ -1,4 +1,4 @@
-// The backlog: who works on what, is it alive, does it get on; sessions and items by state and owner.
+// The backlog: sessions and items by state and owner, whether a session is alive, and whether it makes progress.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { call } from '../api/call';

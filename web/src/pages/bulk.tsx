@@ -1,4 +1,4 @@
-// One act on many jobs: on those that are chosen, or on all that match the filters, with the count first.
+// One act on many jobs: on the selected ones, or on all that match the filters, with the count first.
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { call } from '../api/call';
@@ -19,10 +19,10 @@ const about: Record<Action, string> = {
 };
 const actOf = { cancel: 'job.cancel', retry: 'job.retry', remove: 'job.remove' } as const;
 
-/** Runs until a bulk act is done: how many have changed so far. */
+/** How many jobs a running act has changed so far; empty if none runs. */
 const progress = signal('');
 
-/** In batches, so that no transaction is long; jobs that are enqueued meanwhile are left alone. */
+/** Works in batches, so that no transaction is long, and does not touch jobs that are enqueued meanwhile. */
 async function onAll(action: Action, filters: JobFilters): Promise<string> {
   let changed = 0;
   let skipped = 0;
@@ -57,7 +57,7 @@ async function onChosen(action: Action, ids: number[]): Promise<string> {
 interface Props {
   chosen: ReadonlySet<string>;
   filters: JobFilters;
-  /** The act on all that match cannot search texts. */
+  /** An act on all matching jobs cannot search texts. */
   searching: boolean;
   after: () => void;
 }

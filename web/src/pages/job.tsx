@@ -1,4 +1,4 @@
-// One job: its attempts as bars, why it waits, what went in and came out, and what can be done with it.
+// One job: its attempts as bars, why it waits, its payload and result, and the acts on it.
 import type { JSX } from 'preact';
 import { call } from '../api/call';
 import { useAct } from '../api/resource';

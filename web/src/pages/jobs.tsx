@@ -87,7 +87,7 @@ export function Jobs(): JSX.Element {
   );
 }
 
-/** What a search has looked at: it is bounded in jobs and time. */
+/** Says which jobs a search has looked at: it is bounded in jobs and time. */
 function covered(rest: Record<string, unknown>): string {
   const scanned = `${digits(Number(rest['scanned'] ?? 0))} jobs searched`;
   if (rest['complete']) return `${scanned}: all of them`;
@@ -121,7 +121,7 @@ const attempts = (job: JobInfo): JSX.Element => (
   </span>
 );
 
-/** Why it waits, what it does, or how it went wrong: one line. */
+/** One line: why the job waits, what it does, or how it failed. */
 function Why({ job }: { job: JobInfo }): JSX.Element {
   const progress = [job.percent === null ? '' : `${job.percent} %`, job.stage ?? '', job.message ?? ''].filter(Boolean).join(' · ');
   const text = job.error ?? job.wait?.text ?? progress;

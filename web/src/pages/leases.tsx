@@ -1,4 +1,4 @@
-// Who has what, until when; and who took what over from whom, why, and after how long.
+// Leases with their holders and ends; and takeovers with both holders, the cause and the gap.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -138,7 +138,7 @@ function Takeovers({ all, chosen, onChoose }: { all: Takeover[]; chosen: Takeove
 
 function Live({ leases }: { leases: Row<'leases'>[] }): JSX.Element {
   const table = live.leases.value;
-  // Only the list of locks counts who waits in line.
+  // Only the list of locks counts the waiters.
   const locks = useAct('lock.list', { only_held: true, max: 500 }, ['leases'], 3000);
   const waiting = new Map(locks.value.data?.items.map((lock) => [lock.name, lock.waiters]));
   const waitersOf = (lease: Row<'leases'>): number => (lease.kind === 'lock' ? (waiting.get(lease.key) ?? lease.waiters) : lease.waiters);

@@ -1,4 +1,4 @@
-// Coming in with a token.
+// Login with a token.
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { messageOf, visible } from '../base/text';

@@ -18,7 +18,7 @@ import { warningsOf } from './warnings';
 const steps = 30;
 const stepSeconds = 10;
 
-/** Jobs completed, as this page saw them: the store says how many in the last minute. */
+/** Completed jobs over time, as this page saw them: the store only counts those of the last minute. */
 function usePace(): number[] {
   const pace = useSignal<number[]>([]);
   const total = rowsOf('queues').reduce((sum, queue) => sum + queue.completed_last_minute, 0);

@@ -1,11 +1,11 @@
-// Ending a live lease as an operator: with a reason, after a question.
+// Ends a live lease, as an operator: with a reason, after a question.
 import type { JSX } from 'preact';
 import { call, type Act } from '../api/call';
 import { visible } from '../base/text';
 import type { LeaseInfo } from '../api/types';
 import { ActButton, reason } from '../ui/act';
 
-/** Of what kinds a lease can be revoked, and how. A job is cancelled: its worker is told to stop. */
+/** How to revoke a lease of each kind. A job is cancelled instead: its worker then stops it. */
 const acts: Record<string, { act: Act; word: string; run: (lease: LeaseInfo, why: string) => Promise<unknown> }> = {
   lock: { act: 'lock.revoke', word: 'Revoke', run: (lease, why) => call('lock.revoke', { name: lease.key, reason: why }) },
   session: { act: 'session.revoke', word: 'Revoke', run: (lease, why) => call('session.revoke', { id: lease.key, reason: why }) },

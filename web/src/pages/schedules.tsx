@@ -78,7 +78,7 @@ function Last({ run }: { run: RunInfo | null }): JSX.Element {
   );
 }
 
-/** The oldest on the left; a run is a bar as high as it took, or a dot where nothing ran. */
+/** The oldest run is on the left. The height of a bar shows how long the run took; a dot is an occurrence without a run. */
 export function Strip({ name, version }: { name: string; version: string }): JSX.Element {
   const runs = useAct('schedule.history', { name, max: 50 }, [], 0);
   const seen = useSignal(version);

@@ -1,4 +1,4 @@
-// The store: its workers, events as they come, what was recovered, what doctor says, who may come in.
+// The store: its workers, events as they come, what was recovered, the findings of doctor, API tokens.
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// One sync: a cell per chunk, and the story of the chunk that is chosen.
+// One sync: a cell per chunk, and the history of the selected chunk.
 import type { JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { call } from '../api/call';

@@ -12,7 +12,7 @@ import { Table } from '../ui/table';
 
 type ChunkSet = Row<'chunks'>;
 
-/** What the page saw of a set: from two looks follow rows per second and the time left. */
+/** What the page saw of each set: two looks are enough to compute rows per second and the time left. */
 const looks = signal(new Map<string, { at: number; rows: number; done: number }[]>());
 
 export function noteSets(): void {

@@ -1,4 +1,4 @@
-// What is wrong with the store: each warning says what, and leads to where it can be looked at.
+// The warnings about the store: each says what is wrong, and links to the page that shows it.
 import type { Finding, StoreReport } from '../api/types';
 import { rowsOf } from '../api/live';
 import { href } from '../base/router';
@@ -14,7 +14,7 @@ export interface Warning {
 
 /** A job that waits for longer than this is worth a look. */
 const oldJob = 10 * 60_000;
-/** A lease that ran out and whose work somebody will want again. */
+/** A lease that expired longer ago than this is a warning: the next caller takes most leases over sooner. */
 const lateBy = 2000;
 
 export function warningsOf(now: number, report: StoreReport | undefined, findings: Finding[]): Warning[] {

@@ -1,7 +1,7 @@
-// Who held what, when: grants and takeovers, gathered from events and from live leases.
+// Grants and takeovers over time, gathered from events and from live leases.
 //
-// Events tell of every grant of a lock, chunk, item, session or schedule. Of jobs they only tell that a worker died, because
-// jobs are many: their grants come from the leases that the page sees, and from the attempts of a job (jobs.ts).
+// Every grant of a lock, chunk, item, session or schedule has an event. Jobs are many, so they have one only if a worker
+// died: their grants come from the leases that the page sees, and from the attempts of a job (jobs.ts).
 import { ms } from '../base/time';
 import type { Event, Holder, LeaseInfo } from '../api/types';
 
@@ -14,13 +14,13 @@ export interface Grant {
   start: number;
   /** Null while it is held. */
   end: number | null;
-  /** How it ended: released, completed, expired, revoked …; "ended" if no event has told yet. */
+  /** How it ended: released, completed, expired, revoked …; "ended" if no event has said so yet. */
   how: string;
   /** When the lease would run out, as last seen; 0 if never seen. */
   until: number;
   ttl: number;
   beats: number[];
-  /** Of a grant in a queue: the job. */
+  /** The job, if this is a grant in a queue. */
   job: string;
 }
 
@@ -63,7 +63,7 @@ const ranOut = 'lease ran out';
 
 const nameOf = (holder: Holder | null): string => holder?.name ?? '';
 
-/** Of an item the session is the owner; the holder is only its process. */
+/** The owner of an item is its session; the holder is only the session's process. */
 function whoOf(event: Event): string {
   const session = event.kind === 'item' ? /^session (.+)$/.exec(event.detail ?? '') : null;
   if (session) return session[1] ?? '';
@@ -94,7 +94,7 @@ export class History {
     const at = ms(event.at);
     const lane = this.lane(event.kind, event.key);
     if (event.kind === 'job') return this.addJobEvent(lane, event, at);
-    // A chunk that is taken back tells so first, and of its next grant in an event of its own.
+    // If a chunk is taken back, one event says so, and its next grant has an event of its own.
     const takenBack = event.kind === 'chunk' && event.what === 'reclaimed';
     if (begins.has(event.what) && !takenBack) this.begin(lane, event, at);
     else if (ends.has(event.what) || takenBack) this.finish(lane, event, at);
@@ -155,7 +155,7 @@ export class History {
     grant.start = at;
     grant.host = event.holder?.host ?? grant.host;
     lane.dead = null;
-    // A session that opens again under its name has not taken over from anybody.
+    // If a session opens again under its name, that is no takeover.
     if (dead?.who && (dead.grant !== grant || taken) && lane.kind !== 'session') {
       this.takeovers.push({
         at, kind: lane.kind, key: lane.key, from: dead.who, to: who, cause: dead.cause, extent: '',
@@ -178,8 +178,8 @@ export class History {
   }
 
   /**
-   * What a lease looks like now; `key` of a job is its queue. Two shares of one lock differ by their holder. A worker has one
-   * lease for all its jobs, so of a job `began` is when the page first saw it.
+   * Notes what a lease looks like now; `key` of a job is its queue. Two shares of one lock differ by their holder. A worker
+   * has one lease for all its jobs, so for a job, `began` is when the page first saw it.
    */
   seeLease(lease: LeaseInfo, key: string, who: string, began: number): void {
     const lane = this.lane(lease.kind, key);
@@ -218,7 +218,7 @@ export class History {
     takeover.gap = Math.max(0, grant.start - end);
   }
 
-  /** The lease is gone. An event tells how, for all but jobs. */
+  /** The lease is gone. For all kinds but jobs, an event says how it ended. */
   loseLease(kind: string, key: string, who: string, job: string, start: number, now: number): void {
     for (const grant of this.lane(kind, key).grants) {
       const same = job ? grant.job === job : Math.abs(grant.start - start) < 5;
@@ -246,7 +246,7 @@ function close(grant: Grant, at: number, how: string): void {
   grant.how = how;
 }
 
-/** When a lease ran out, its end was its expiry and not the moment when the next holder noticed. */
+/** If a lease ran out, it ended at its expiry, not at the moment when the next holder noticed. */
 function deadOf(grant: Grant, at: number, cause: string): Dead {
   const expired = cause === ranOut && grant.until > 0 && grant.until < at;
   if (expired) grant.end = grant.until;

@@ -4,7 +4,7 @@ import { ms, storeNow } from '../base/time';
 import type { JobAttempt, JobInfo } from '../api/types';
 import type { Grant, History, Takeover } from './history';
 
-/** So many jobs are asked for: the picture has no room for more. */
+/** How many jobs this asks for: the picture has no room for more. */
 const most = 16;
 const recent = 3_600_000;
 
@@ -20,7 +20,7 @@ export async function learnJobs(history: History, queueOfJob: Map<string, string
       await Promise.all(jobs.slice(0, most).map((job) => learn(history, job)));
       for (const job of jobs) queueOfJob.set(String(job.id), job.queue);
     } catch {
-      // The events alone must do.
+      // Then the page has only the events.
     }
   }
   return queues.length > 0;
@@ -51,7 +51,7 @@ export function addAttempts(history: History, queue: string, job: string, attemp
       lane.grants.push(grant);
     }
     grant.job = job;
-    // Another grant than the page took it for: what it saw of that one does not count.
+    // The page took it for another grant: what it saw of that one does not count.
     if (Math.abs(grant.start - start) > 2000) Object.assign(grant, { until: 0, beats: [] });
     grant.start = start;
     grant.end = end;

@@ -1,7 +1,7 @@
 // Where everything is drawn: pure arithmetic from grants and takeovers to boxes, arrows and labels.
 //
-// A takeover moves to another row of its lane. So the row of the dead holder is free behind its end, and the cause and the
-// gap are written there: "alice ✕ process gone · 41 ms", and an arrow leads down to the bar of the next holder.
+// The next holder of a takeover gets another row of the lane. So the row of the dead holder is free after its end, and has
+// room for the cause and the gap: "alice ✕ process gone · 41 ms". An arrow leads down to the bar of the next holder.
 import { span } from '../base/time';
 import type { Grant, History, Lane, Takeover } from './history';
 
@@ -17,7 +17,7 @@ export interface Bar {
   row: number;
   x: number;
   width: number;
-  /** Until where the lease would last without a further heartbeat. */
+  /** The end of the lease without a further heartbeat. */
   ghost: number;
   ticks: number[];
   name: string;
@@ -171,7 +171,7 @@ function chooseRow(free: number[], left: number, avoided: number | undefined, la
   return -1;
 }
 
-/** A name stands in its bar, or behind it where nothing else stands. */
+/** Puts each name into its bar, or after the bar if that place is free. */
 function nameBars(bars: Bar[], byHolder: boolean, width: number): void {
   for (const bar of bars) {
     const name = byHolder ? `${bar.grant.kind} ${bar.grant.key}` : bar.grant.who;

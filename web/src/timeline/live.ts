@@ -57,7 +57,7 @@ function lose(row: string): void {
 
 let asked = 0;
 let asking = false;
-/** Jobs whose queue is unknown are asked for together, at most every two seconds. */
+/** Asks for all jobs whose queue is unknown together, at most every two seconds. */
 async function learnQueues(): Promise<void> {
   const unknown = [...live.leases.peek().rows.values()].filter((lease) => lease.kind === 'job' && !queueOfJob.has(lease.key));
   if (unknown.length === 0 || asking || Date.now() - asked < 2000) return;
@@ -80,7 +80,7 @@ let learning = 0;
 function takeEvent(event: Event): void {
   if (!history.addEvent(event)) return;
   version.value += 1;
-  // Of jobs that ran for less than the page looks, only their attempts tell.
+  // If a job ran too briefly for the page to see its lease, only its attempts show it.
   if (event.kind === 'job' && learning === 0) learning = window.setTimeout(() => void learnLater(), 4000);
 }
 
@@ -90,7 +90,7 @@ async function learnLater(): Promise<void> {
 }
 
 let started = false;
-/** From now on the history is kept; a second call does nothing. */
+/** Starts to keep the history; a second call does nothing. */
 export async function startHistory(): Promise<void> {
   if (started) return;
   started = true;

@@ -1,4 +1,4 @@
-// What only the store knows of the past: when a lease that nobody watched ran out, and how long its key was free.
+// What only the store knows about the past: when an unwatched lease ran out, and how long its key was free.
 import { call } from '../api/call';
 import type { GrantInfo } from '../api/types';
 import { ms } from '../base/time';
@@ -7,7 +7,7 @@ import type { Grant, History } from './history';
 const most = 500;
 const pages = 3;
 
-/** Completes what events told of the time since then. */
+/** Completes the history since then, which came from events. */
 export async function learnPast(history: History, since: number): Promise<void> {
   let page: string | null = null;
   try {
@@ -22,7 +22,7 @@ export async function learnPast(history: History, since: number): Promise<void> 
       if (!page) return;
     }
   } catch {
-    // The events alone must do.
+    // Then the page has only the events.
   }
 }
 

@@ -1,4 +1,4 @@
-// Buttons that perform acts. Without the right to, they are disabled and say why.
+// Buttons that perform acts. If the user may not perform an act, its button is disabled and says why.
 import type { ComponentChildren, JSX } from 'preact';
 import { whyNot, type Act } from '../api/call';
 import { ask, perform, type Question } from './dialog';

@@ -1,4 +1,4 @@
-// Questions before an act, and what became of it.
+// Questions before an act, and its outcome.
 //
 //   ask({ title: 'Revoke deploy?', text: '…', act: 'Revoke', fields: [reason], run: ({ reason }) => call(…) });
 import { signal } from '@preact/signals';
@@ -22,7 +22,7 @@ export interface Question {
   act: string;
   danger?: boolean;
   fields?: Input[];
-  /** What it says when it is done: a text, or nothing. */
+  /** Performs the act; the answer is the text to show when it is done, or nothing. */
   run: (values: Record<string, string>) => Promise<string | void>;
 }
 
@@ -52,7 +52,7 @@ export function say(text: string, bad = false): void {
   }, bad ? 12_000 : 6_000);
 }
 
-/** Performs something and says what became of it. */
+/** Performs something and shows its outcome. */
 export async function perform(what: () => Promise<string | void>): Promise<void> {
   try {
     const text = await what();

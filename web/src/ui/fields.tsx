@@ -1,4 +1,4 @@
-// Filters: each is a member of the address, so that a view can be sent to somebody.
+// Filters: each is a member of the address, so that a link shows the same view.
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { param, setQuery } from '../base/router';

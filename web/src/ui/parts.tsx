@@ -52,7 +52,7 @@ export const Loading = (): JSX.Element => (
   </div>
 );
 
-/** An error, nothing yet, or the content. What was shown before an error stays. */
+/** An error, nothing yet, or the content. The old content stays below an error. */
 export function Show<T>({ of, children }: { of: Loaded<T>; children: (data: T) => ComponentChildren }): JSX.Element {
   return (
     <>

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 
 export interface Column<T> {
   name: string;
-  /** Of a number: on the right. */
+  /** A number: aligned to the right. */
   number?: boolean;
   /** Hidden below so many columns of width: "wide" needs 1200 pixels. */
   wide?: boolean;
