@@ -64,8 +64,9 @@ CREATE VIEW leasehold_internal.belongings AS
     FROM own AS o CROSS JOIN pg_catalog.pg_identify_object(o.class, o.oid, 0) AS i
    WHERE o.place IN ('leasehold'::regnamespace, 'leasehold_internal'::regnamespace);
 
--- Ends a migration: notes what it added, and closes it to everyone. PostgreSQL opens new functions to PUBLIC, and the
--- default privileges of a database may open new objects to more roles; see grant_scope.
+-- Ends a migration: records the objects that it added, and revokes all rights of other roles on them. PostgreSQL opens
+-- new functions to PUBLIC, and the default privileges of a database may open new objects to more roles; see
+-- grant_scope.
 CREATE FUNCTION leasehold_internal.finish_migration(version bigint) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -131,9 +132,9 @@ BEGIN
 END $$;
 
 -- Opens functions to the roles that have a scope (see grant_scope), and gives them the settings that all such functions
--- share. They run with the rights of the schema's owner, because the tables are closed. The planner's settings: it plans
--- a query once per session, perhaps while a table is nearly empty, and keeps the plan while the table grows. Functions
--- that only read are planned as usual; feature files name the exceptions with `tune`.
+-- share. They run with the rights of the schema's owner, because the tables are closed. The settings guide the planner:
+-- it plans a query once per session, perhaps while a table is nearly empty, and keeps the plan while the table grows.
+-- Functions that only read are planned as usual; feature files name the exceptions with `tune`.
 CREATE FUNCTION leasehold_internal.publish(scope text, VARIADIC names text[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -154,8 +155,8 @@ BEGIN
     'plan_cache_mode = force_generic_plan');
 END $$;
 
--- Opens functions that need no rights of the owner: rules that views use, which the planner inlines, and words for other
--- functions. They stay as they are.
+-- Opens functions that need no rights of the owner: rules that views use, which the planner inlines, and short forms of
+-- other functions. They keep their own settings.
 CREATE FUNCTION leasehold_internal.expose(scope text, VARIADIC names text[]) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -350,9 +350,9 @@ LANGUAGE sql STABLE AS $$
    ORDER BY n.id
 $$;
 
--- For a reader that follows events: those behind a position that one snapshot shows (`p_until`) and an earlier one did
--- not (`p_seen`; NULL: all). A transaction that was open for long appears in the snapshot that follows its commit. The
--- oldest transaction that runs in a snapshot is the position below which nothing can appear any more.
+-- The events after a position, for a reader that follows them: those that one snapshot shows (`p_until`) and an earlier
+-- one did not (`p_seen`; NULL: all). A transaction that was open for long appears in the snapshot that follows its
+-- commit. No event can appear any more below the oldest transaction that runs in a snapshot.
 CREATE FUNCTION leasehold_internal.event_new(
   p_transaction_id bigint, p_id bigint, p_seen text, p_until text, p_key text, p_max bigint
 ) RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text, host text,
@@ -368,7 +368,7 @@ LANGUAGE sql STABLE AS $$
    ORDER BY e.transaction_id, e.id LIMIT p_max
 $$;
 
--- Leases that expired, the newest of them: when they did and when that was noticed.
+-- The newest expired leases: when they expired, and when a process noticed that.
 CREATE FUNCTION leasehold_internal.lease_lapses(p_since timestamptz)
 RETURNS TABLE (kind text, holder text, expires_at timestamptz, ended_at timestamptz)
 LANGUAGE sql STABLE AS $$

@@ -34,8 +34,9 @@ BEGIN
     (SELECT s.lease_id FROM leasehold_internal.lock_share AS s WHERE s.name = p_name AND s.token = p_token));
 END $$;
 
--- The grant that represents a lock in answers. Of shares: a `preferred` one (a phase) if there is one, else a live one;
--- of several the one that frees last, so that an answer shows a running delay; if there are none, the latest.
+-- The grant that represents a lock in answers. If the lock has shares: one in the phase `p_preferred`, else a live one.
+-- If there are several, the one that frees last, so that an answer shows a running delay; if there are none, the
+-- latest.
 CREATE FUNCTION leasehold_internal.lock_main_grant(
   k leasehold_internal.lock, p_preferred text, p_moment timestamptz, OUT token bigint, OUT free_at timestamptz,
   OUT l leasehold_internal.lease
@@ -72,7 +73,7 @@ BEGIN
   RETURN leasehold_internal.lease_answer(p_outcome, p_why, k.name, main.token, main.l, p_waiters, p_replayed, p_moment);
 END $$;
 
--- The answer to a holder with an invalid token: why, and who has the lock now. Later grants do not supersede a share:
+-- The answer to a holder with an invalid token: why, and the present holder. Later grants do not supersede a share:
 -- its own lease shows how it ended.
 CREATE FUNCTION leasehold_internal.lock_lost(p_name text, p_token bigint, p_moment timestamptz)
 RETURNS leasehold_internal.lease_answer LANGUAGE plpgsql AS $$

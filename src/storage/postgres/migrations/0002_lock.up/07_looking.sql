@@ -93,7 +93,7 @@ BEGIN
   RETURN i;
 END $$;
 
--- All holders of the lock, in the order of their grants; also those whose lease expired or was ended and whose place is
+-- All holders of the lock, in the order of their grants; even those whose lease expired or was ended and whose place is
 -- not free yet.
 CREATE FUNCTION leasehold_internal.lock_holders(p_name text, p_max bigint DEFAULT {defaults.list_max})
 RETURNS TABLE (key text, token bigint, permits bigint, capacity bigint, shared boolean, lease_id bigint, holder text,

@@ -52,15 +52,15 @@ CREATE INDEX job_batch ON leasehold_internal.job (batch, id) WHERE batch IS NOT 
 -- Settling finds that none of its jobs has a batch without reading them.
 CREATE INDEX job_batched ON leasehold_internal.job (id) WHERE batch IS NOT NULL;
 
--- The jobs that can be claimed. Its indexes are the filter and the order of a claim. Most rows are only in the first one;
--- the jobs of groups are in both: claims take turns between the groups of a priority, and step over a group without
--- reading its jobs.
+-- The jobs that can be claimed. Its indexes are the filter and the order of a claim. Most rows are only in the first
+-- one; the jobs of groups are in both: claims take turns between the groups of a priority, and step over a group
+-- without reading its jobs.
 CREATE TABLE leasehold_internal.ready (
   job_id     bigint   NOT NULL,
   last_token bigint   NOT NULL,
   attempt    bigint   NOT NULL,
   priority   smallint NOT NULL,
-  -- Came back from a grant of many whose holder died: claimed solo, so that only the culprit is charged.
+  -- The holder of a grant of several jobs died: claims take this one solo, so that only the culprit is charged.
   solo      boolean  NOT NULL,
   queue      text     NOT NULL COLLATE "C",
   job_group  text     COLLATE "C",
@@ -80,7 +80,8 @@ CREATE TABLE leasehold_internal.queue_group (
 );
 
 -- The group that the latest claim of a queue served last ('': jobs without a group). The next claim starts behind it. A
--- hint: a claim that finds the row locked leaves it as it is. Pruning removes the rows of queues without jobs of groups.
+-- hint: a claim that finds the row locked leaves it as it is. Pruning removes the rows of queues without jobs of
+-- groups.
 CREATE TABLE leasehold_internal.queue_turn (
   queue     text COLLATE "C" PRIMARY KEY,
   job_group text COLLATE "C" NOT NULL
@@ -142,7 +143,8 @@ CREATE INDEX dedupe_job ON leasehold_internal.dedupe (job_id);
 
 -- Moments that end something without an act of a holder. token 0: the job waits, and lapses at that moment. Else: the
 -- attempt with this token has a time limit, and fails then; 'infinity': it has none, but the job may go back and lapse.
--- The claim that finds a moment passed does it. A job with `expires_at` has a row until it is final.
+-- The claim that finds that a moment has passed ends the job or the attempt. A job with `expires_at` has a row until it
+-- is final.
 CREATE TABLE leasehold_internal.deadline (
   job_id bigint      PRIMARY KEY,
   token  bigint      NOT NULL,
@@ -276,8 +278,8 @@ CREATE TABLE leasehold_internal.recovery (
   failed bigint      NOT NULL
 );
 
--- The answer to a claim: one row, with the jobs in arrays. A thousand rows that repeat the holder and the times cost more
--- than the claim.
+-- The answer to a claim: one row, with the jobs in arrays. A thousand rows that repeat the holder and the times cost
+-- more than the claim.
 CREATE TYPE leasehold_internal.job_claimed AS (
   outcome       text,
   why           text,

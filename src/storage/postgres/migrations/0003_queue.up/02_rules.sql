@@ -69,7 +69,7 @@ CREATE FUNCTION leasehold_internal.require_timeout(p_span interval) RETURNS bool
       OR leasehold_internal.refuse('a timeout is between {bounds.min_timeout as text} and {bounds.max_delay as text}')
 $$;
 
--- What few jobs have.
+-- Checks the settings that few jobs have.
 CREATE FUNCTION leasehold_internal.require_job_specials(
   p_timeout interval, p_expires_in interval, p_expires_at timestamptz, p_metadata text, p_batch text
 ) RETURNS boolean LANGUAGE sql AS $$

@@ -1,4 +1,4 @@
--- Where jobs go: back to their queue, on when their predecessors have ended, or out of it.
+-- Where jobs go: back to their queue, into it when their predecessors have ended, or out of it.
 
 -- Puts jobs back in `ready`, or in `deferred` until a moment. The log shows how often they were claimed: outcomes
 -- without a claim (a retry, a cancel while the job waited) have no lease.
@@ -72,9 +72,9 @@ BEGIN
                                 WHERE r.job_id = p_job_id AND r.outcome = 'retried'), 0));
 END $$;
 
--- These jobs stop waiting for p_done (NULL: all that do): those that wait for nothing else go on; returns their number.
--- It locks all rows of a waiting job before it removes one, in one order: otherwise two of its predecessors that
--- complete at once would each leave the job to the other.
+-- These jobs (NULL: all that do) stop waiting for p_done, and those that wait for nothing else go on. Returns their
+-- number. It locks all rows of a waiting job before it removes one, in one order: otherwise two of its predecessors
+-- that complete at once would each leave the job to the other.
 CREATE FUNCTION leasehold_internal.job_unblock(p_done bigint[], p_moment timestamptz, p_waiting bigint[] DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -135,8 +135,9 @@ $$;
 -- These jobs ended without completing, or are removed: if_failed decides about each job that waits for them. A removed
 -- job can never complete, so jobs that would wait for it are cancelled. A cancelled job has an event that names its
 -- predecessor, and cancels its own dependents. Returns the number of jobs that run or were cancelled: at most about
--- {bounds.max_dependents}, because a verdict must not take long if many jobs depend on its job. `recover` finds the rest,
--- and no worker can claim it meanwhile. p_just_ended: jobs that their batches count together with the cancelled ones.
+-- {bounds.max_dependents}, because a verdict must not take long if many jobs depend on its job. `recover` finds the
+-- rest, and no worker can claim it meanwhile. p_just_ended: jobs that their batches count together with the cancelled
+-- ones.
 CREATE FUNCTION leasehold_internal.job_let_down(
   p_jobs bigint[], p_removed boolean, p_moment timestamptz, p_just_ended bigint[] DEFAULT '{}'
 ) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -187,8 +188,8 @@ BEGIN
   RETURN touched;
 END $$;
 
--- Side effects of a final outcome. Most jobs have none: one look at each index for their range of ids shows it. p_count:
--- false if the caller counts the jobs of batches itself, once for several calls.
+-- Side effects of a final outcome. Most jobs have none: one look at each index for their range of ids shows it.
+-- p_count: false if the caller counts the jobs of batches itself, once for several calls.
 CREATE FUNCTION leasehold_internal.job_finish(
   p_jobs bigint[], p_completed boolean, p_moment timestamptz, p_count boolean DEFAULT true
 ) RETURNS void LANGUAGE plpgsql AS $$

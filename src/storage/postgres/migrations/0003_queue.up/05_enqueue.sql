@@ -86,8 +86,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Changes a job that waits, as an enqueue with its dedupe key asks: its time, and if `p_new` is not NULL also what a
--- replacement brings. False: the job is leased or has ended, and stays as it is. It takes the job out of its place first:
+-- Changes a waiting job for an enqueue with its dedupe key: its time, and if `p_new` is not NULL also the settings of
+-- the replacement. False: the job is leased or has ended, and stays as it is. It takes the job out of its place first:
 -- a claim either had the job before, or gets all of the change.
 CREATE FUNCTION leasehold_internal.job_rewrite(
   p_job bigint, p_new leasehold_internal.job, p_due_at timestamptz, p_moment timestamptz
@@ -219,7 +219,7 @@ BEGIN
     INSERT INTO leasehold_internal.enqueue_request (request_id, created_at) VALUES (p_request, p_moment)
     ON CONFLICT DO NOTHING;
     IF FOUND THEN RETURN NULL; END IF;
-    -- Forgotten, though not pruned yet.
+    -- An old request no longer counts, even if it is not pruned yet.
     UPDATE leasehold_internal.enqueue_request AS q
        SET job_id = NULL, created = NULL, updated = NULL, state = NULL, created_at = p_moment
      WHERE q.request_id = p_request AND q.created_at <= p_moment - {defaults.request_kept};
@@ -365,8 +365,8 @@ BEGIN
   END IF;
 END $$;
 
--- A job without settings except for a priority; returns its id. It costs little more than the INSERTs alone, and three
--- quarters of what job_enqueue costs: PL/pgSQL prepares each expression again in every transaction.
+-- Enqueues a job without settings except for a priority; returns its id. It costs little more than the INSERTs alone,
+-- and three quarters of what job_enqueue costs: PL/pgSQL prepares each expression again in every transaction.
 CREATE FUNCTION leasehold_internal.job_enqueue_one(p_queue text, p_payload bytea, p_priority bigint DEFAULT 0)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -461,7 +461,7 @@ BEGIN
     SELECT t.id, due_at, 0, 0, p_priority, false, p_queue FROM unnest(ids) AS t(id);
     RETURN ids;
   END IF;
-  -- A job that may lapse is removed singly: it is never tied.
+  -- A job that may lapse must be removed singly, so it is never tied.
   IF cardinality(ids) >= leasehold_internal.bundle_from() AND lapses_at IS NULL THEN
     PERFORM leasehold_internal.bundle_tie(p_queue, p_priority, ids);
   ELSE

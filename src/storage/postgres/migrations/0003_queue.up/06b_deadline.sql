@@ -1,5 +1,5 @@
 -- Deadlines: attempts that took longer than their limit fail, and jobs that were not started in time lapse. No process
--- watches them: a claim does it, `recover`, a heartbeat, or an act of an operator on the job.
+-- watches the deadlines: they take effect in a claim, in `recover`, in a heartbeat, or in an operator's act on the job.
 
 -- "10m", "1h 30m", "250ms": as the library writes durations.
 CREATE FUNCTION leasehold_internal.span_text(p_span interval) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -92,9 +92,9 @@ BEGIN
   RETURN judged.state;
 END $$;
 
--- Takes an attempt away whose time limit has passed, and returns the state of its job; NULL: nothing to do, or another
--- process has it locked. An attempt whose lease expired before that is a crash: it stays for the takeover. The locks are
--- those of a verdict that ends the grant, so a fence holds the attempt.
+-- Takes away an attempt whose time limit has passed, and returns the state of its job; NULL: nothing to do, or another
+-- process has it locked. An attempt whose lease expired before that is a crash: it stays for the takeover. The locks
+-- are those of a verdict that ends the grant, so a fence keeps the attempt.
 CREATE FUNCTION leasehold_internal.job_time_out(p_job_id bigint, p_token bigint, p_moment timestamptz) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -130,7 +130,8 @@ BEGIN
   RETURN state;
 END $$;
 
--- What has passed in a queue: some rows per call, so that no claim pays for a mass of them.
+-- Makes deadlines of a queue that have passed take effect: some rows per call, so that no claim pays for a mass of
+-- them.
 CREATE FUNCTION leasehold_internal.queue_pass_deadlines(
   p_queue text, p_moment timestamptz, OUT passed bigint, OUT jobs bigint, OUT failed bigint
 ) LANGUAGE plpgsql AS $$

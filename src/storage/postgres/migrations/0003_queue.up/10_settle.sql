@@ -37,7 +37,8 @@ BEGIN
              moment)::leasehold_internal.job_settled;
 END $$;
 
--- The grants of a live lease need no look before it can expire, and need one then. Locked grants are updated later.
+-- Moves check_at of the grants of a live lease to its expiry: claims need not look at them before, and must look then.
+-- Locked grants are updated later.
 CREATE FUNCTION leasehold_internal.lease_check_later(p_lease_id bigint, p_expires_at timestamptz, p_moment timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -124,8 +125,8 @@ DECLARE
   hidden boolean := false;
   lost   text;
 BEGIN
-  -- The lease first, as everywhere. At REPEATABLE READ and above a row lock fails with 40001 if its row has changed since
-  -- the snapshot, so an old snapshot never passes.
+  -- The lease first, as everywhere. At REPEATABLE READ and above a row lock fails with 40001 if its row has changed
+  -- since the snapshot, so an old snapshot never passes.
   SELECT g.lease_id INTO held FROM leasehold_internal.job_grant AS g
    WHERE g.token = p_token AND g.jobs @> ARRAY[p_job_id];
   PERFORM FROM leasehold_internal.lease AS l WHERE l.id = held AND l.ended_at IS NULL FOR KEY SHARE;

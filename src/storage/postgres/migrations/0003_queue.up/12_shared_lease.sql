@@ -23,7 +23,8 @@ BEGIN
   END IF;
 END $$;
 
--- A heartbeat for everything under a lease, also for the time limits in the queues of its jobs: one row per job with a cancel request, or one row.
+-- A heartbeat for everything under a lease, also for the time limits in the queues of its jobs: one row per job with a
+-- cancel request, or one row.
 CREATE FUNCTION leasehold_internal.lease_extend(p_lease_id bigint, p_instance text, p_ttl interval DEFAULT NULL)
 RETURNS TABLE (outcome text, why text, ttl interval, expires_at timestamptz, store_now timestamptz,
   cancelled_job bigint)
@@ -56,9 +57,9 @@ BEGIN
       ON true;
 END $$;
 
--- What the holders of these leases should know before their next heartbeat: a row without a job for an ended lease, and
--- one for each job with a cancel request. Usually none. Every holder calls this once a second, so it reads the jobs of
--- a lease only while there are cancel requests at all.
+-- News for the holders of these leases before their next heartbeat: a row without a job for an ended lease, and one for
+-- each job with a cancel request. Usually none. Every holder calls this once a second, so it reads the jobs of a lease
+-- only while there are cancel requests at all.
 CREATE FUNCTION leasehold_internal.lease_news(p_lease_ids bigint[]) RETURNS TABLE (lease_id bigint, job_id bigint)
 LANGUAGE sql STABLE AS $$
   SELECT w.id, NULL::bigint

@@ -103,11 +103,11 @@ BEGIN
   PERFORM leasehold_internal.job_escaped(p_job);
 END $$;
 
--- Starts a failed, cancelled or lapsed job again; it waits again for predecessors that have not ended as they should. Returns
--- 'retried', or 'waits' for them; or the reason why nothing was done: 'available' (it is no longer dead), 'dead' (a
--- predecessor is, and then the job must not run), 'duplicate' (another job has its dedupe key). The caller has locked
--- the job. Resetting `final` of the old outcome is the only change to the log: so a job is final exactly if it has a
--- final row.
+-- Starts a failed, cancelled or lapsed job again; it waits again for predecessors that have not ended as they should.
+-- Returns 'retried', or 'waits' for them; or the reason why nothing was done: 'available' (it is no longer dead),
+-- 'dead' (a predecessor is, and then the job must not run), 'duplicate' (another job has its dedupe key). The caller
+-- has locked the job. Resetting `final` of the old outcome is the only change to the log: so a job is final exactly if
+-- it has a final row.
 CREATE FUNCTION leasehold_internal.job_revive(p leasehold_internal.job_place) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -133,7 +133,7 @@ BEGIN
   END IF;
   moment := leasehold_internal.now();
   PERFORM leasehold_internal.batch_count(ARRAY[p.id], moment, -1);
-  -- A retry is a fresh life: a moment that has passed no longer counts.
+  -- A retry starts the job anew: an `expires_at` that has passed no longer counts.
   UPDATE leasehold_internal.job AS j SET expires_at = NULL WHERE j.id = p.id AND j.expires_at <= moment;
   INSERT INTO leasehold_internal.deadline (job_id, token, at, queue)
   SELECT j.id, 0, j.expires_at, j.queue FROM leasehold_internal.job AS j WHERE j.id = p.id AND j.expires_at IS NOT NULL;
@@ -149,8 +149,8 @@ BEGIN
   RETURN 'retried';
 END $$;
 
--- Makes a failed, cancelled, lapsed or deferred job available now ('waits': when its predecessors allow it); otherwise the
--- answer is its state. This removes the mark to be claimed solo: the operator has looked at the job.
+-- Makes a failed, cancelled, lapsed or deferred job available now ('waits': when its predecessors allow it); otherwise
+-- the answer is its state. This removes the mark to be claimed solo: the operator has looked at the job.
 CREATE FUNCTION leasehold_internal.job_retry(p_job bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE

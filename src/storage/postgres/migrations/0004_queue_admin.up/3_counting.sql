@@ -1,11 +1,11 @@
--- Counting the jobs of queues costs the same however many there are: exact up to {bounds.max_jobs_counted} of a kind, and
--- beyond that an estimate. That cuts the range of ids into 100 parts, reads the first 100 jobs of each, and takes them
--- for the rest of the part: jobs are as dense there as at its beginning.
+-- Counting the jobs of queues costs the same however many there are: exact up to {bounds.max_jobs_counted} of a kind,
+-- and beyond that an estimate. The estimate cuts the range of ids into 100 parts, reads the first 100 jobs of each, and
+-- assumes that jobs are as dense in the rest of the part as at its beginning.
 
 CREATE FUNCTION leasehold_internal.sample_size() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 100 $$;
 
--- The samples of a table: `deferred`, `blocked` or `dead`. Each job from low to last stands for `weight` jobs. A table that
--- is not crowded is one sample.
+-- The samples of a table: `deferred`, `blocked` or `dead`. Each job from low to last stands for `weight` jobs. A table
+-- that is not crowded is one sample.
 CREATE FUNCTION leasehold_internal.job_samples(
   p_what text, p_crowded boolean, OUT low bigint, OUT last bigint, OUT weight double precision
 ) RETURNS SETOF record LANGUAGE plpgsql STABLE AS $$
@@ -35,8 +35,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- How many jobs of a crowded queue are in `ready`, which has ids in order only within a priority: the sample is spread over
--- the priorities.
+-- How many jobs of a crowded queue are in `ready`, which has ids in order only within a priority: the sample is spread
+-- over the priorities.
 CREATE FUNCTION leasehold_internal.ready_estimate(p_queue text) RETURNS bigint
 LANGUAGE sql STABLE AS $$
   WITH RECURSIVE level AS (
@@ -108,7 +108,8 @@ $$;
 
 -- OFFSET 0 pins the plan: one lookup per sample and job, regardless of the statistics.
 
--- The jobs of a queue that wait in `ready`, in bundles or for a time that has come, and those whose time is yet to come.
+-- The jobs of a queue that wait in `ready`, in bundles or for a time that has come, and those whose time is yet to
+-- come.
 CREATE FUNCTION leasehold_internal.queue_waiting(
   p_queue text, p_moment timestamptz, OUT available bigint, OUT later bigint, OUT estimated boolean
 ) LANGUAGE plpgsql STABLE AS $$

@@ -27,7 +27,7 @@ SELECT leasehold_internal.tune(
   '{job_list,job_range,job_infos,job_select,job_retryable,job_window,job_find,job_search,job_errors,queue_list,job_show,'
   'job_attempts,job_history,job_body,job_wait}',
   'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off');
--- Their filters are optional: a plan for every value would be a plan for none.
+-- Their filters are optional: one plan for all values would suit none of them.
 SELECT leasehold_internal.tune('{job_list,job_select,job_retryable,job_search,job_bulk,job_history,job_errors,queue_list,job_redrive}',
   'plan_cache_mode = force_custom_plan');
 -- A bitmap scan would read all jobs of a queue before the first one is counted.

@@ -36,7 +36,7 @@ CREATE TABLE leasehold_internal.chunk (
   attempts    bigint      NOT NULL DEFAULT 0,
   failures    bigint      NOT NULL DEFAULT 0,
   crashes     bigint      NOT NULL DEFAULT 0,
-  -- Came back from a lease of many whose holder died: claimed solo, so that only the culprit is charged.
+  -- The holder of a lease with several chunks died: claims take this one solo, so that only the culprit is charged.
   solo        boolean     NOT NULL DEFAULT false,
   due_at      timestamptz NOT NULL DEFAULT '-infinity',
   started_at  timestamptz,

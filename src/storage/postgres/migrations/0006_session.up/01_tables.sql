@@ -1,8 +1,8 @@
 -- Sessions: a terminal, an agent or any other long-lived worker registers itself. Items: a backlog that sessions share.
 -- Claims: an item belongs to one session.
 --
--- A session is a lease with an id and metadata. A claim has no lease of its own, it lives and ends with that of its
--- session. Whether a session is stale and whether an item is being worked on is derived: no column stores it.
+-- A session is a lease with an id and metadata. A claim has no lease of its own: it lives and ends with that of its
+-- session. No column stores whether a session is stale or works on an item: both are derived.
 
 CREATE TABLE leasehold_internal.session (
   id           text        COLLATE "C" PRIMARY KEY,
@@ -110,8 +110,8 @@ CREATE TABLE leasehold_internal.path (
 );
 CREATE INDEX path_lease ON leasehold_internal.path (lease_id);
 
--- The first folder of each path, without its host or repository: the row to lock for those who take paths. Two that
--- take a folder and something in it would otherwise not see each other.
+-- The first folder of each path, without its host or repository. A session that takes paths locks these rows: otherwise
+-- two sessions that take a folder and something in it would not see each other.
 CREATE TABLE leasehold_internal.path_root (
   root text COLLATE "C" PRIMARY KEY
 );

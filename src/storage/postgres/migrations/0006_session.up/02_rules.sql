@@ -64,7 +64,7 @@ LANGUAGE sql IMMUTABLE AS $$
     FROM leasehold_internal.whole_seconds(p_span) AS s
 $$;
 
--- `p_lease`: of the session that acts, if there is one.
+-- Writes an event of an item. `p_lease`: of the session that acts, if there is one.
 CREATE FUNCTION leasehold_internal.item_event(
   p_key text, p_what text, p_token bigint, p_lease bigint, p_detail text, p_moment timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
@@ -74,15 +74,15 @@ BEGIN
     FROM (SELECT) AS one LEFT JOIN leasehold_internal.lease AS l ON l.id = p_lease;
 END $$;
 
--- Tells those who wait for this item, and those who wait for any.
+-- Wakes the processes that wait for this item, and those that wait for any item.
 CREATE FUNCTION leasehold_internal.item_wake(p_key text, p_moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM leasehold_internal.wake('item:' || p_key, p_moment);
   PERFORM leasehold_internal.wake('items', p_moment);
 END $$;
 
--- How claims and sessions end. The order of locks, everywhere: the session's lease, its row if it is exclusive, items in
--- the order of their keys, the roots of paths, the lease of another session (without waiting), claims and paths, the
+-- How claims and sessions end. The order of locks, everywhere: the session's lease, its row if it is exclusive, items
+-- in the order of their keys, the roots of paths, the lease of another session (without waiting), claims and paths, the
 -- session's row.
 --
 -- An act that ends a single claim has its lease locked shared, or its item; an act that ends a session has the full
@@ -113,8 +113,8 @@ BEGIN
   RETURN items;
 END $$;
 
--- Ends a session together with its claims. The caller has locked the lease FOR UPDATE and checked the clock. Returns the
--- items.
+-- Ends a session together with its claims. The caller has locked the lease FOR UPDATE and checked the clock. Returns
+-- the items.
 CREATE FUNCTION leasehold_internal.session_end(
   l leasehold_internal.lease, p_reason text, p_detail text, p_moment timestamptz
 ) RETURNS text[] LANGUAGE plpgsql AS $$

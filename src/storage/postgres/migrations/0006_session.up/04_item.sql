@@ -37,12 +37,12 @@ BEGIN
            WHERE n.item = p_key ORDER BY n.needs LIMIT 1);
 END $$;
 
--- Locks an item, and shared the items whose claims decide whether it is available: its line, and its conflicts. (Also
--- the items below it; but a session that takes one of those has this item in its own circle.) So a session that takes
--- one of them sees the claims on all others. And its new parent, conflicts and dependencies, if they are given. All in the order of
--- their keys. Another process may change the circle during this wait. Then the rest of it is locked, too, but without
--- waiting: it is no longer in the order of the keys, and two processes that wait for each other would be stuck. Without
--- a key: the item does not exist.
+-- Locks an item, and takes shared locks on its circle, the items whose claims decide whether it is available: its line
+-- and its conflicts. (The items below it decide, too; but a session that takes one of those has this item in its own
+-- circle.) So a session that takes one of them sees the claims on all others. It also locks the new parent, conflicts
+-- and dependencies, if they are given. All in the order of their keys. Another process may change the circle during
+-- this wait. Then this locks the rest of the circle, too, but without waiting: the rest is no longer in the order of
+-- the keys, and two processes that wait for each other would be stuck. Without a key: the item does not exist.
 CREATE FUNCTION leasehold_internal.item_hold(
   p_key text, p_parent text DEFAULT NULL, p_conflicts text[] DEFAULT NULL, p_needs text[] DEFAULT NULL
 ) RETURNS leasehold_internal.item_brief LANGUAGE plpgsql AS $$

@@ -187,8 +187,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Either of them. It has the caller's rights: without the session's token it needs those of an operator. Not one
--- expression, because PostgreSQL would check the rights on both functions.
+-- Either of them. It has the caller's rights: without the session's token it needs those of an operator. It has two
+-- branches, because in a single expression PostgreSQL would check the rights on both functions.
 CREATE FUNCTION leasehold_internal.claim_take(
   p_item text, p_session text, p_session_token bigint DEFAULT NULL, p_create boolean DEFAULT false
 ) RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$

@@ -23,7 +23,7 @@ BEGIN
     ROW(p_item, false, NULL, true, NULL, coalesce(nullif(p_reason, ''), 'to ' || p_to), NULL, NULL), p_to, NULL);
 END $$;
 
--- Either of them. It has the caller's rights, as claim_take.
+-- Either of them. It has the caller's rights, like claim_take.
 CREATE FUNCTION leasehold_internal.claim_transfer(
   p_item text, p_to text, p_token bigint DEFAULT NULL, p_reason text DEFAULT ''
 ) RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$

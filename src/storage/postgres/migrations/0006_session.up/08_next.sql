@@ -3,7 +3,7 @@
 -- Sessions that look at the same time pass over the items that others have locked: each gets a different one, and none
 -- waits while there are others. Only if nothing else is left does a caller wait for a locked one.
 
--- Whether the next item can be this one: not held, all that it depends on is done, its children are, and no other
+-- Whether this item can be the next one: it is not held, its dependencies and its children are done, and no other
 -- session holds an item above it, below it or in conflict. The judge decides again, with the item locked.
 CREATE FUNCTION leasehold_internal.item_is_free(
   i leasehold_internal.item, p_lease bigint, p_moment timestamptz
@@ -24,7 +24,7 @@ BEGIN
        WHERE leasehold_internal.is_alive(l.ended_at, l.expires_at, p_moment));
 END $$;
 
--- The next item that is not locked, now locked, but for those that this call has judged already.
+-- Locks and returns the next item that no process has locked, except those that this call has judged already.
 CREATE FUNCTION leasehold_internal.item_next_unlocked(
   p_parent text, p_lease bigint, p_but text[], p_moment timestamptz
 ) RETURNS leasehold_internal.item_brief LANGUAGE plpgsql AS $$
@@ -39,7 +39,7 @@ BEGIN
   RETURN i;
 END $$;
 
--- The same item if another process has it locked: a look without a lock.
+-- The next item, even if another process has it locked: this only reads.
 CREATE FUNCTION leasehold_internal.item_next_seen(p_parent text, p_lease bigint, p_but text[], p_moment timestamptz)
 RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -49,8 +49,8 @@ BEGIN
            ORDER BY t.priority DESC, t.created_at, t.key LIMIT 1);
 END $$;
 
--- Locks shared what decides about an item, which the caller has locked; see item_hold. False: another process has some
--- of it locked.
+-- Takes shared locks on the circle of an item, which the caller has locked; see item_hold. False: another process has
+-- some of the circle locked.
 CREATE FUNCTION leasehold_internal.item_hold_circle(i leasehold_internal.item_brief) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -72,7 +72,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Tries the items that no other process has locked, in order. Without an outcome: none of them can be had.
+-- Tries the items that no other process has locked, in order. Without an outcome: the session can have none of them.
 CREATE FUNCTION leasehold_internal.claim_try_next(
   r leasehold_internal.claim_request, s leasehold_internal.session_brief, p_parent text
 ) RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$
@@ -102,8 +102,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Why there is no next item. `held`: other sessions have what is left, and the claim shown ends first. `blocked`: what is
--- left waits for others. `empty`: nothing is left but what this session has itself.
+-- Why there is no next item. `held`: other sessions have what is left, and the claim shown ends first. `blocked`: what
+-- is left waits for others. `empty`: nothing is left but what this session has itself.
 CREATE FUNCTION leasehold_internal.claim_none_left(
   s leasehold_internal.session_brief, p_parent text
 ) RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$

@@ -1,5 +1,5 @@
--- Files and folders that sessions hold. A folder excludes what is in it, and a file the folders above it; names beside
--- each other pass. A path here is a text with `/` between folders, and begins with its host or repository.
+-- Files and folders that sessions hold. A folder excludes what is in it, and a file the folders above it; files side by
+-- side do not conflict. A path here is a text with `/` between folders, and begins with its host or repository.
 
 CREATE FUNCTION leasehold_internal.require_paths(p_paths text[]) RETURNS boolean LANGUAGE sql AS $$
   SELECT (cardinality(p_paths) <= {bounds.max_paths} IS TRUE
@@ -46,8 +46,8 @@ BEGIN
         NULL)::leasehold_internal.claim, p_moment);
 END $$;
 
--- The first path in the way of these, by its name; those of dead sessions are freed on the way, by ending the session.
--- Without an outcome: all are free.
+-- The first path, by name, that is in the way of these. If a dead session holds a path, this ends the session and so
+-- frees the path. Without an outcome: all are free.
 CREATE FUNCTION leasehold_internal.path_judge(p_paths text[], p_lease bigint, p_moment timestamptz)
 RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$
 DECLARE

@@ -8,8 +8,8 @@ CREATE TYPE leasehold_internal.session_info AS (
   item text, item_taken_at timestamptz, lease_id bigint, store_now timestamptz
 );
 
--- The sessions that have not ended; with `p_released` also those that have; or the one with this id, in any state. With a boot
--- id, only those of these processes.
+-- The sessions that have not ended; with `p_released` also ended ones; or the one with this id, in any state. With a
+-- boot id, only those of these processes.
 CREATE FUNCTION leasehold_internal.session_list(
   p_id text DEFAULT NULL, p_host text DEFAULT NULL, p_codebase text DEFAULT NULL, p_track text DEFAULT NULL,
   p_released boolean DEFAULT false, p_max bigint DEFAULT {defaults.list_max}, p_skip bigint DEFAULT 0,

@@ -1,6 +1,6 @@
 -- The moments at which a cron expression occurs in a time zone. When clocks change, a rule for certain hours occurs
--- once for each of its times of the day (a skipped time as much after the change, a repeated time the first time), a
--- rule for every hour whenever the clock shows a matching time: src/core/schedule_plan.h.
+-- once for each of its times of the day: a skipped time later by as much as the clocks skip, a repeated time only the
+-- first time. A rule for every hour occurs whenever the clock shows a matching time. See src/core/schedule_plan.h.
 --
 -- Times without a zone are UTC here, or local times of the zone, so that the session's own zone does not matter.
 

@@ -156,7 +156,7 @@ SELECT leasehold_internal.publish('work', 'schedule_ensure', 'schedule_acquire',
   'schedule_settle', 'schedule_release', 'schedule_fence', 'schedule_trigger', 'schedule_fire');
 SELECT leasehold_internal.publish('admin', 'schedule_set', 'schedule_pause', 'schedule_resume', 'schedule_rename',
   'schedule_remove', 'schedule_sweep');
--- Its filter is optional: a plan for every value would be a plan for none.
+-- Its filter is optional: one plan for all values would suit none of them.
 SELECT leasehold_internal.tune('{schedule_list}', 'plan_cache_mode = force_custom_plan');
 -- A scheduler asks for it every few seconds: planning it anew takes twice as long as running it.
 SELECT leasehold_internal.tune('{schedule_due}', 'plan_cache_mode = force_generic_plan');

@@ -1,5 +1,5 @@
--- What concerns every feature: the view of all leases, housekeeping, recovery, and scopes. A new feature adds its parts
--- here.
+-- The parts that concern every feature: the view of all leases, housekeeping, recovery, and scopes. A new feature adds
+-- its parts here.
 
 -- Tables of users that `leasehold adopt` gave leases: a query for the rows that are held. Only adopting writes here.
 CREATE TABLE leasehold_internal.adopted (
@@ -66,12 +66,13 @@ CREATE VIEW leasehold.leases AS
     FROM held AS h JOIN leasehold_internal.lease AS l ON l.id = h.lease_id
    WHERE l.ended_at IS NULL
   UNION ALL
-  -- The word itself: a filter by another kind then does not read the tables of users.
+  -- A literal: so a filter by another kind does not read the users' tables.
   SELECT 'row', r.key, r.state, r.token, r.holder, '', 0, '', r.acquired_at, r.heartbeat_at, r.expires_at, r.ttl,
          r.holder, r.expires_at, NULL, '', 0
     FROM leasehold_internal.row_leases() AS r;
 
--- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are taken.
+-- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are
+-- taken.
 CREATE FUNCTION leasehold_internal.store_status()
 RETURNS TABLE (locks bigint, waiters bigint, held_leases bigint, expired_leases bigint, ended_leases bigint,
                events bigint, store_now timestamptz)

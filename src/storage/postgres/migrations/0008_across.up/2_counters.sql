@@ -1,6 +1,6 @@
 -- Totals that pruning never lowers. Acts do not count anything themselves: that would slow down each of them, and make
--- them wait for one row. Instead, counters_roll adds up what the append-only tables `event` and `settled` have got since
--- it last did so, when somebody reads the totals, and before pruning removes rows of these tables.
+-- them wait for one row. Instead, counters_roll adds up the new rows of the append-only tables `event` and `settled`.
+-- It runs when a process reads the totals, and before pruning removes rows of these tables.
 
 -- name: what is counted; a, b: the values of its labels. Names of queues and schedules are `other` beyond a number.
 CREATE TABLE leasehold_internal.counter (
@@ -63,8 +63,8 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- What transactions show now, without the caller's own: that may still write. At most about 30,000 events and as many
--- verdicts behind the mark, so that one call takes no longer than that; `has_more`: there are more. The bound is in rows
--- because transactions have the numbers of the whole server: other databases use most of them.
+-- verdicts behind the mark, so that one call takes no longer than that; `has_more`: there are more. The bound is in
+-- rows because transactions have the numbers of the whole server: other databases use most of them.
 CREATE FUNCTION leasehold_internal.counter_horizon(p_seen pg_snapshot, OUT until pg_snapshot, OUT has_more boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -173,7 +173,7 @@ BEGIN
      OR current_setting('transaction_isolation') <> 'read committed' THEN
     RETURN;
   END IF;
-  -- Not each time: it would wait for a process that counts.
+  -- Not in each call: the INSERT would wait for a process that counts.
   IF NOT EXISTS (SELECT FROM leasehold_internal.counter_mark) THEN
     INSERT INTO leasehold_internal.counter_mark DEFAULT VALUES ON CONFLICT DO NOTHING;
   END IF;

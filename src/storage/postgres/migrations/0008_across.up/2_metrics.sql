@@ -1,8 +1,8 @@
--- The numbers of a store for people who know SQL, under the names that Prometheus sees: what is there now, and the totals,
--- brought up to date. Times are sums of seconds; the buckets of the histograms are in `leasehold metrics`.
+-- The numbers of a store for people who know SQL, under the names that Prometheus sees: what is there now, and the
+-- totals, brought up to date. Times are sums of seconds; the buckets of the histograms are in `leasehold metrics`.
 CREATE FUNCTION leasehold_internal.metrics_list() RETURNS TABLE (name text, labels jsonb, value numeric) LANGUAGE plpgsql AS $$
 BEGIN
-  -- What is left after that, the next reader counts.
+  -- The next reader counts the rest.
   FOR step IN 1..5 LOOP
     EXIT WHEN NOT (SELECT r.has_more FROM leasehold_internal.counters_roll(false) AS r);
   END LOOP;

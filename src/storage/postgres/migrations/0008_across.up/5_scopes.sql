@@ -1,5 +1,5 @@
--- Scopes: read < produce < work < admin. A role that has one may call its functions and those before it. The comment of a
--- function names its scope; a function without one is called by others only.
+-- Scopes: read < produce < work < admin. A role that has one may call its functions and those of the scopes before it.
+-- The comment of a function names its scope; only other functions call a function without a scope.
 
 -- The functions of all scopes, with the scope as a number from 1.
 CREATE VIEW leasehold_internal.scoped AS

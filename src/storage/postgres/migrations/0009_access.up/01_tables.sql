@@ -1,9 +1,9 @@
--- API tokens, the audit log, and requests that may be repeated.
+-- API tokens, the audit log, and requests that clients may repeat.
 
 CREATE TABLE leasehold_internal.api_token (
   id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name         text        COLLATE "C" NOT NULL,
-  -- SHA-256 of the secret, in hexadecimal digits. The secret is random, so that it needs no salt.
+  -- SHA-256 of the secret, in hexadecimal digits. The secret is random, so it needs no salt.
   hash         text        COLLATE "C" NOT NULL UNIQUE,
   scope        text        NOT NULL,
   -- A JSON array of texts.
@@ -32,7 +32,7 @@ CREATE TABLE leasehold_internal.http_request (
   act         text        NOT NULL,
   digest      text        NOT NULL,
   request_id  text        NOT NULL,
-  -- The call that performs it: a call that is repeated because its answer was lost knows its own.
+  -- The call that performs it: if the answer to a call was lost, the repeated call recognises its own turn.
   turn        text        NOT NULL,
   created_at  timestamptz NOT NULL,
   -- When the latest call began to perform it; -infinity: that call gave up.

@@ -92,7 +92,7 @@ BEGIN
    CROSS JOIN LATERAL leasehold_internal.api_token_info_of(t, moment) AS i WHERE t.hash = p_hash;
 END $$;
 
--- True: the use was noted. It is noted once in a while, so that using a token seldom writes.
+-- Records the use of a token, but only once in a while, so that using a token seldom writes. True: this call wrote.
 CREATE FUNCTION leasehold_internal.api_token_use(p_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := leasehold_internal.now();

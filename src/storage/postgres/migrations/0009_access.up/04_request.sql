@@ -1,7 +1,7 @@
 -- HTTP requests that their callers may repeat.
 
--- `fresh`: the caller performs it. `p_turn` names this call, so that it can be repeated. `p_request`: the request id, if
--- the request is new. A call that takes longer than the time given to it is taken for dead.
+-- `fresh`: the caller performs it. `p_turn` names this call, so that it can be repeated. `p_request`: the request id,
+-- if the request is new. A call that takes longer than the time given to it counts as dead.
 CREATE FUNCTION leasehold_internal.http_request_begin(
   p_who text, p_key text, p_act text, p_digest text, p_request text, p_turn text,
   OUT state text, OUT request_id text, OUT since timestamptz, OUT status bigint, OUT answer bytea
@@ -51,8 +51,8 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- Part of prune(): removes up to `p_batch` of each kind. An API token or an entry of the audit log goes with the history,
--- a request after a fixed time.
+-- Part of prune(): removes up to `p_batch` of each kind. An API token or an entry of the audit log goes with the
+-- history, a request after a fixed time.
 CREATE FUNCTION leasehold_internal.access_prune(
   p_before timestamptz, p_moment timestamptz, p_batch bigint, OUT tokens bigint, OUT audit bigint, OUT requests bigint
 ) LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
--- Words for job_settle. The result has another name in each form of job_complete: see job_enqueue.
+-- Short forms of job_settle. The result has another name in each form of job_complete: see job_enqueue.
 
 CREATE FUNCTION leasehold.job_complete(id bigint, token bigint, result jsonb DEFAULT NULL)
 RETURNS leasehold.job_settled LANGUAGE plpgsql AS $$

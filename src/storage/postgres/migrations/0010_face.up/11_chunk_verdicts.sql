@@ -1,4 +1,4 @@
--- Words for chunk_settle.
+-- Short forms of chunk_settle.
 
 CREATE FUNCTION leasehold.chunk_complete(
   set text, key text, token bigint, rows bigint DEFAULT NULL, cursor jsonb DEFAULT NULL

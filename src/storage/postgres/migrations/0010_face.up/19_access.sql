@@ -13,7 +13,7 @@ CREATE VIEW leasehold.audit AS
 COMMENT ON VIEW leasehold.tokens IS 'API tokens: scope, patterns, expiry, last use. Reading it needs scope admin.';
 COMMENT ON VIEW leasehold.audit IS 'The audit log: who changed what through the server. Reading it needs scope admin.';
 
--- One function for both: the face has few.
+-- One function creates and revokes, so that the face has few functions.
 CREATE FUNCTION leasehold.token_set(
   name text, scope text DEFAULT 'read', "only" text[] DEFAULT '{}', expires_in interval DEFAULT NULL,
   revoke boolean DEFAULT false, OUT outcome text, OUT id bigint, OUT secret text, OUT expires_at timestamptz
