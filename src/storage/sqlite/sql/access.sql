@@ -1,4 +1,4 @@
--- API tokens, the audit log, requests that may be repeated. Pairs with postgres/sql/access.sql.
+-- API tokens, the audit log, requests that clients may repeat. Pairs with postgres/sql/access.sql.
 
 -- record api_token
 --   id int, name text, scope text, only text, created_at time, expires_at time?, last_used_at time?, revoked_at time?,
@@ -70,8 +70,8 @@ SELECT id, at, who AS by, act, key, outcome, detail, request_id
    AND (:key IS NULL OR key = :key) AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
  ORDER BY id DESC LIMIT :max;
 
--- A call that takes longer than the time given to it is taken for dead: then the next one performs the request. `turn`
--- names a call, so that it can be repeated.
+-- A call that takes longer than the time given to it counts as dead: then the next one performs the request. `turn`
+-- names a call, so that the caller can repeat it.
 -- statement http_request_begin write
 -- takes who text, key text, act text, digest text, request_id text, turn text
 -- gives state text, request_id text, since time, status int, answer bytes

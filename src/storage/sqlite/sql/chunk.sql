@@ -1,8 +1,8 @@
 -- Chunked syncs. Pairs with postgres/sql/chunk.sql, which calls the functions of postgres/migrations.
 --
 -- Each act runs in one IMMEDIATE transaction and has three parts: decide (rows in a temporary table), do, tell; see
--- lock.sql. Rare steps are procedures of connection_chunk.sql. Indexes are named if a claim or a verdict must not walk
--- over the finished chunks of a set: without statistics SQLite would have to guess.
+-- lock.sql. Rare steps are procedures of connection_chunk.sql. Statements name an index if a claim or a verdict must
+-- not walk over the finished chunks of a set: without statistics SQLite would have to guess.
 
 -- record chunk_claimed
 --   outcome outcome, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,
@@ -358,7 +358,7 @@ SELECT s.plan_no AS plan_no, a.outcome = 'created' AS created, a.outcome <> 'new
        :now AS store_now
   FROM temp.leasehold_chunk_act AS a JOIN leasehold_chunk_set AS s ON s.name = :set_name;
 
--- Being loaded, or begun and left by its loader: no plan removes it.
+-- A loader works on the chunk, or began it and left it: no plan removes it.
 -- fragment under_way
 {started} AND c.final IS NULL
 
@@ -444,8 +444,8 @@ SELECT CASE changes() WHEN 0 THEN 'not_found' ELSE 'ok' END AS outcome;
 -- statement chunk_tie_job write
 -- takes set_name text, job_id int, token int?
 -- gives outcome outcome, why text?, state text?, store_now time
--- The holder of a running job gives it up (snoozed, uncharged), or the job ends, if there is a cancel request. A holder
--- that gave it up before is not lost.
+-- The holder of a running job gives it up (snoozed, and no budget is charged), or the job ends, if there is a cancel
+-- request. A holder that gave it up before is not lost.
 INSERT INTO leasehold_pass (job_id, token, now)
 SELECT job_id, 0, :now FROM leasehold_deadline WHERE job_id = :job_id AND token = 0 AND at <= :now;
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, job_id, lease_id, outcome, why)

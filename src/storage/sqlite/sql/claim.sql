@@ -629,8 +629,8 @@ DELETE FROM leasehold_claim WHERE item = (SELECT item FROM temp.leasehold_claim_
 DELETE FROM leasehold_item WHERE key = (SELECT item FROM temp.leasehold_claim_act WHERE outcome = 'removed');
 {tell};
 
--- Files and folders. A text with `/` between folders: what is in a folder lies between the folder with `/` and with the
--- next letter, `0`.
+-- Files and folders. A path is a text with `/` between folders: everything in a folder lies between the folder with `/`
+-- and the folder with the next letter, `0`.
 
 -- fragment refuse_unproved
 CASE WHEN s.id IS NULL THEN 'unknown' WHEN s.token <> :session_token THEN 'superseded' END
@@ -723,7 +723,7 @@ DELETE FROM leasehold_path WHERE path IN (SELECT path FROM temp.leasehold_path_a
 UPDATE temp.leasehold_claim_act SET shown_token = (SELECT count(*) FROM temp.leasehold_path_act);
 {tell_paths};
 
--- Those of a session; or those in the way of a path, for another session than this one.
+-- The paths of a session; or those in the way of a path, for any session but this one.
 -- statement path_list read
 -- takes session_id text?, rivals_of text?, after text?, max int
 -- gives path text, session_id text, label text, token int, taken_at time, progress_at time, holder text, host text,

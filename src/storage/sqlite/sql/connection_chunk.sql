@@ -119,7 +119,7 @@ BEGIN
      SET ended_at = NEW.now, end_detail = NEW.detail,
          end_reason = CASE WHEN NEW.reason = 'closed' THEN 'closed' ELSE 'expired' END
    WHERE id = NEW.lease_id AND ended_at IS NULL;
-  -- The only chunk of a dead holder is charged a crash.
+  -- A crash counts for the only chunk of a dead holder.
   UPDATE leasehold_chunk
      SET ended_as = 'expired', crashes = crashes + 1,
          (final, finished_at) =

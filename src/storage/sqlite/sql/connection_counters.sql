@@ -1,9 +1,9 @@
--- Adds up what the append-only tables `event` and `settled` have got since it was last done, so that acts do not have to
--- count. It runs when somebody reads the totals, and before pruning removes rows of these tables.
+-- Adds up the new rows of the append-only tables `event` and `settled`, so that acts do not have to count. It runs when
+-- a process reads the totals, and before pruning removes rows of these tables.
 
 -- The verdicts since the mark, as far as this step goes; those that add the same are one row. wait, run: the buckets of
--- their times, from 0: the bounds are 0.1 s, 1 s, 10 s, 1 min, 10 min and 1 h; wait_us, run_us: the sums. A token is the
--- moment of its claim. The wait is that before the first attempt.
+-- their times, from 0: the bounds are 0.1 s, 1 s, 10 s, 1 min, 10 min and 1 h; wait_us, run_us: the sums. A token is
+-- the moment of its claim. The wait is that before the first attempt.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_new_verdict (
   queue   TEXT,
   outcome TEXT,

@@ -184,11 +184,11 @@ BEGIN
     FROM leasehold_job WHERE id = NEW.job_id AND batch IS NOT NULL;
 END;
 
--- What a deadline that has passed does: a waiting job (token 0) lapses; an attempt of leasehold_overdue fails, as its
--- holder would have failed it.
+-- Makes a deadline that has passed take effect: a waiting job (token 0) lapses; an attempt of leasehold_overdue fails,
+-- as its holder would have failed it.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_pass (job_id, token, now) AS SELECT 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_pass_waiting INSTEAD OF INSERT ON leasehold_pass
-  -- One that passed before may have cancelled this job.
+  -- A deadline that passed before may have cancelled this job.
   WHEN NEW.token = 0 AND EXISTS (SELECT 1 FROM leasehold_deadline WHERE job_id = NEW.job_id AND token = 0)
 BEGIN
   DELETE FROM leasehold_ready
@@ -263,7 +263,7 @@ BEGIN
     FROM leasehold_job_grant AS g
    WHERE g.lease_id = NEW.lease_id
      AND EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id);
-  -- The only job of a grant is charged a crash, counted since the latest retry. Attempts that passed their limit while the
+  -- A crash counts for the only job of a grant, from the latest retry on. Attempts that passed their limit while the
   -- lease lived have failed: that is no crash.
   INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
   SELECT g.job_id, g.token, g.lease_id, NEW.now,

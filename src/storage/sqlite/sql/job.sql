@@ -41,7 +41,7 @@ leasehold_job AS j
 -- fragment held_state
 CASE WHEN l.ended_at IS NULL AND {held_until} > :now THEN 'running' ELSE 'expired' END
 
--- An attempt with a time limit ends there, also if its lease lives on.
+-- An attempt with a time limit ends there, even if its lease lives on.
 -- fragment held_until
 min(l.expires_at, coalesce((SELECT y.at FROM leasehold_deadline AS y WHERE y.job_id = g.job_id AND y.token = g.token),
                            l.expires_at))
@@ -69,9 +69,9 @@ SELECT count(*) FROM leasehold_settled AS f
 -- fragment attempt_token
 coalesce(g.token, (SELECT max(token) FROM leasehold_settled WHERE job_id = j.id AND lease_id IS NOT NULL), 0)
 
--- Why a job is not running, as JSON: [reason, text, job in the way, when that may change], which json_each reads, so that it
--- is computed once for a row; the first reason that holds, in
--- the order in which people must act on them. The texts have no moments, because every reader has its own time zone.
+-- Why a job is not running: the first reason that holds, in the order in which people must act on them. It is JSON,
+-- [reason, text, job in the way, when that may change], and json_each reads it, so that SQLite computes it once per
+-- row. The texts have no moments, because every reader has its own time zone.
 -- fragment runners
 leasehold_lease_check AS k
   CROSS JOIN leasehold_lease AS o ON o.id = k.lease_id
@@ -109,7 +109,7 @@ EXISTS (SELECT 1 FROM leasehold_queue_asked WHERE queue = j.queue AND at > :now 
                 WHERE o.ended_at IS NULL AND o.expires_at > :now
                   AND EXISTS (SELECT 1 FROM json_each(k.queues) AS e WHERE e.value = j.queue))
 
--- Of a job that is in no hurry to run: available.
+-- Why an available job waits.
 -- fragment available_wait
 coalesce(
   (SELECT json_array('at_capacity', q.name || ' is at its limit (' || count(*) OVER () || ' of ' || q.max_running
@@ -249,9 +249,9 @@ SELECT CASE WHEN :enqueued_after IS NULL THEN 0
             ELSE coalesce((SELECT low FROM halved WHERE at = :enqueued_before + {one_minute} AND low >= high), 1) END
          AS before_id;
 
--- The newest jobs that match. Every state has its own way to the newest ids, and only those that are asked for are used
--- (:states: words, or NULL for any); none of them gets longer with the backlog or the history. (Tags, groups, keys
--- have no index here: looking for a rare one walks.)
+-- The newest jobs that match. Every state has its own way to the newest ids, and a query uses only the ways of the
+-- requested states (:states: words, or NULL for any). No way gets longer with the backlog or the history. (Tags, groups
+-- and keys have no index here: a search for a rare one walks.)
 -- fragment selected_jobs
 {queue_names},
   wanted(name) AS (
@@ -383,8 +383,8 @@ SELECT * FROM (
    ORDER BY d.job_id LIMIT :max)
  ORDER BY 1 LIMIT :max;
 
--- The newest jobs of a range of ids, whatever their queues: where they begin, how many there are, and when the oldest was
--- enqueued.
+-- The newest jobs of a range of ids, whatever their queues: where they begin, how many there are, and when the oldest
+-- was enqueued.
 -- statement job_window read
 -- takes from_id int, before_id int, max int
 -- gives from_id int, jobs int, oldest_at time?
@@ -572,7 +572,7 @@ SELECT job_id, last_token, :now, 0, 'retried'
 DELETE FROM leasehold_deferred WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried');
 DELETE FROM leasehold_cancel_request
  WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried');
--- A retry is a fresh life: a moment that has passed no longer counts.
+-- A retry starts the job anew: an `expires_at` that has passed no longer counts.
 UPDATE leasehold_job SET expires_at = NULL
  WHERE id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried') AND expires_at <= :now;
 INSERT OR IGNORE INTO leasehold_deadline (job_id, token, at, queue)
@@ -636,9 +636,9 @@ SELECT j.id, j.queue, j.dedupe_key, s.token, 'failed', 'retried'
 {retry_chosen}
 SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome IN ('retried', 'waits');
 
--- Counting costs the same however many jobs there are: exact up to {bounds.max_jobs_counted} of a kind, and beyond that an
--- estimate. That cuts the range of ids into 100 parts, reads the first 100 jobs of each, and takes them for the rest of
--- the part: jobs are as dense there as at its beginning.
+-- Counting costs the same however many jobs there are: exact up to {bounds.max_jobs_counted} of a kind, and beyond that
+-- an estimate. The estimate cuts the range of ids into 100 parts, reads the first 100 jobs of each, and assumes that
+-- jobs are as dense in the rest of the part as at its beginning.
 -- fragment crowded
 > {bounds.max_jobs_counted}
 

@@ -19,8 +19,8 @@ SELECT * FROM (
 
 -- statement event_horizon read
 -- gives snapshot text, transaction_id int, id int
--- What a reader may see now, and the position below which no event can appear any more. Commits are serial here, so the
--- newest id is both.
+-- The newest event that a reader may see now, and the position below which no event can appear any more. Commits are
+-- serial here, so the newest id is both.
 SELECT CAST(coalesce(max(id), 0) AS TEXT) AS snapshot, 0 AS transaction_id, coalesce(max(id), 0) AS id
   FROM leasehold_event;
 
@@ -45,7 +45,7 @@ SELECT kind, key, token, holder, host, boot_id, pid, process_start, tty, ttl, ac
    AND (:state IS NULL OR CASE WHEN expires_at > :now THEN 'running' ELSE 'expired' END = :state)
  ORDER BY expires_at, kind, key LIMIT :max OFFSET :skip;
 
--- Leases that expired, the newest of them: when they did and when that was noticed.
+-- The newest expired leases: when they expired, and when a process noticed that.
 -- statement lease_lapses read
 -- takes since time
 -- gives kind text, holder text, expires_at time, ended_at time
@@ -56,8 +56,8 @@ SELECT kind, holder, expires_at, ended_at FROM leasehold_lease
 -- statement lease_news read
 -- takes lease_ids ints
 -- gives lease_id int, job_id int?
--- What the holders of these leases should know before their next heartbeat: a row without a job for an ended lease, and
--- one for each job with a cancel request. Usually none.
+-- News for the holders of these leases before their next heartbeat: a row without a job for an ended lease, and a row for
+-- every job with a cancel request. Usually none.
 SELECT w.value AS lease_id, NULL AS job_id
   FROM bound_list(:lease_ids) AS w LEFT JOIN leasehold_lease AS l ON l.id = w.value
  WHERE l.id IS NULL OR l.ended_at IS NOT NULL
@@ -79,7 +79,8 @@ UNION ALL SELECT 'damage', integrity_check FROM pragma_integrity_check(1) WHERE 
 
 -- statement store_status read
 -- gives locks int, waiters int, held_leases int, expired_leases int, ended_leases int, events int, store_now time
--- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are taken.
+-- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are
+-- taken.
 WITH RECURSIVE place(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM place WHERE i < 99),
 held(live, late) AS MATERIALIZED (
   SELECT count(*) FILTER (WHERE expires_at > :now), count(*) FILTER (WHERE expires_at <= :now) FROM leasehold_leases)

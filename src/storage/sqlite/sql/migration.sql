@@ -15,7 +15,7 @@ SELECT coalesce(max(version), 0) AS version FROM leasehold_migration;
 -- gives version int, name text, checksum text, applied_at time
 SELECT version, name, checksum, applied_at FROM leasehold_migration ORDER BY version;
 
--- Nothing is left to lock: a write transaction is already the only one.
+-- There is nothing to lock: a write transaction is already the only one.
 -- statement migration_lock write
 -- gives version int
 SELECT version FROM leasehold_migration WHERE version = 0;
@@ -34,8 +34,8 @@ RETURNING applied_at;
 DELETE FROM leasehold_migration WHERE version = :version RETURNING version;
 
 -- Everything in the file that has our prefix or belongs to a table that has it. The text of a table contains its
--- columns as well; they are listed again, so that a drift can name the column. leasehold_adopted is not of the store:
--- `adopt apply` makes it beside the user's tables, and `adopt verify` checks it.
+-- columns as well; they are listed again, so that a drift can name the column. leasehold_adopted does not belong to the
+-- store: `adopt apply` makes it beside the user's tables, and `adopt verify` checks it.
 -- statement schema_objects read
 -- gives object text, part_of text?, definition text, schema text
 SELECT m.type || ' ' || m.name AS object,

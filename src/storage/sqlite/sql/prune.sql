@@ -1,6 +1,6 @@
 -- Removing jobs, and pruning: removes finished rows that are older than an age, in steps that each read up to `batch`
--- rows of a kind. The fragments select these rows, for the statements that delete them and for prune_preview, which only
--- counts. Pairs with postgres/sql/prune.sql.
+-- rows of a kind. The fragments select these rows, for the statements that delete them and for prune_preview, which
+-- only counts. Pairs with postgres/sql/prune.sql.
 
 -- fragment forget_chosen
 DELETE FROM leasehold_progress WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'removed');
@@ -82,8 +82,8 @@ SELECT count(*) AS changed FROM temp.leasehold_chosen;
 -- fragment batch
 (SELECT batch FROM leasehold_pruning)
 
--- A job that finished, or failed, that long ago. A job that others wait for stays: they would wait for nothing; and so
--- does one that keeps its dedupe key.
+-- A job that finished, or failed, that long ago. A job that others wait for stays, because they could never go on
+-- without it; and so does one that keeps its dedupe key.
 -- fragment job_is_over
 (EXISTS (SELECT 1 FROM leasehold_settled AS s
           WHERE s.job_id = w.id AND s.final
@@ -161,7 +161,7 @@ created_at <= :now - {defaults.request_kept}
                AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS e WHERE e.job_id = s.job_id AND e.final))
  OR l.id = (SELECT max(id) FROM leasehold_lease))
 
--- The totals contain every row before it goes.
+-- Adds up the totals first, so that they contain every row before it goes.
 -- fragment count_first
 INSERT INTO leasehold_roll (now) SELECT :now WHERE {batch} > 0
 
@@ -386,7 +386,8 @@ UPDATE leasehold_retention
 
 -- One step, for processes that work: up to `batch` rows of each kind that are older than the store keeps them. `wait`:
 -- when the next step is due. A walk that has found nothing yet goes on slowly; after a full round the next one begins a
--- minute later. Before the time the batch is 0, and nothing happens. The kinds without a walk have a turn per round.
+-- minute later. Before the step is due, the batch is 0 and nothing happens. The kinds without a walk have a turn per
+-- round.
 -- statement retention_step write
 -- takes batch int
 -- gives pruned int, wait duration

@@ -59,7 +59,7 @@ SELECT b.end_job FROM leasehold_batch AS b CROSS JOIN leasehold_job AS j ON j.id
 -- fragment next_batch
 1 + coalesce((SELECT max(number) FROM leasehold_batch), 1099511627775)
 
--- What the enqueue answers; of a job that existed, the state now.
+-- The answer of an enqueue. If the job existed already, its present state.
 -- fragment enqueued
 SELECT coalesce(n.job_id, n.new_id) AS id, n.job_id IS NULL AS created, n.updated AS updated,
        CASE WHEN n.state <> 'duplicate' THEN n.state
@@ -149,7 +149,8 @@ SELECT :now, n.new_id, 'cancelled', :now, '', '',
                                             ELSE ' failed' END
   FROM temp.leasehold_newcomer AS n CROSS JOIN leasehold_settled AS s ON s.job_id = ({dead_predecessor}) AND s.final
  WHERE n.state = 'cancelled';
--- A job with the key that waits gets its new time, and with `replace` its new settings; all of them by way of `deferred`.
+-- A job with the key that waits gets its new time, and with `replace` its new settings; all of them by way of
+-- `deferred`.
 UPDATE temp.leasehold_newcomer SET updated = 1
  WHERE state = 'duplicate' AND :dedupe_mode <> 'keep'
    AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.job_id = leasehold_newcomer.job_id)
@@ -248,7 +249,7 @@ EXISTS (SELECT 1 FROM leasehold_ready WHERE queue = :queue AND job_group > '')
 -- fragment head
 SELECT job_id FROM leasehold_ready WHERE queue = :queue LIMIT 1
 
--- What has passed, as far as it has an effect: the attempts of dead holders wait for their takeover.
+-- The deadlines that have passed and take effect. The attempts of dead holders wait for their takeover instead.
 -- fragment past_deadlines
 SELECT d.job_id, d.token, :now FROM leasehold_deadline AS d
  WHERE d.at <= :now
@@ -317,7 +318,7 @@ INSERT INTO temp.leasehold_claimed_job (job_id, priority, last_token, attempt, s
 SELECT job_id, priority, last_token, attempt, solo, job_group
   FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, by_group, job_id
  LIMIT (SELECT CASE outcome WHEN 'open' THEN places ELSE 0 END FROM temp.leasehold_job_claim);
--- Rarely, these are not the jobs to start: their groups take turns, or a job is to be claimed solo, or is too late.
+-- Rarely, these are not the jobs to start: their groups take turns, a job is to be claimed solo, or a job is too late.
 INSERT INTO leasehold_choose_again (queue, now, turns)
 SELECT :queue, :now, turns
   FROM (SELECT outcome = 'open' AND {beside_groups} AS turns FROM temp.leasehold_job_claim)
@@ -519,7 +520,7 @@ SELECT queue, :now / 1000000 % 128, :now / 1000000, sum(settled_as = 'completed'
        failed = excluded.failed + CASE second WHEN excluded.second THEN failed ELSE 0 END,
        second = excluded.second
 
--- A holder that sends a verdict is alive: whatever killed the others, the job need not be claimed solo any more.
+-- A holder that sends a verdict is alive: its job did not kill it, so claims need not take the job solo any more.
 -- fragment follow_up
 INSERT INTO leasehold_follow_up (job_id, token, outcome, final, due_at, attempt, solo, holder, host, now, detail)
 SELECT v.job_id, v.token, v.settled_as, v.final, v.due_at, v.attempt, 0, l.holder, l.host, :now

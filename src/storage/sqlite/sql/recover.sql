@@ -7,7 +7,7 @@ l.ended_at IS NULL AND l.expires_at > :now
 CASE WHEN l.instance IS NOT nullif(:instance, '') THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
      WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired' ELSE 'finished' END
 
--- What has passed, as far as it has an effect: the attempts of dead holders wait for their takeover.
+-- The deadlines that have passed and take effect. The attempts of dead holders wait for their takeover instead.
 -- fragment past_deadlines
 SELECT d.job_id, d.token, :now FROM leasehold_deadline AS d
  WHERE d.at <= :now
@@ -138,8 +138,8 @@ SELECT DISTINCT c.lease_id
   FROM leasehold_chunk AS c JOIN leasehold_lease AS l ON l.id = c.lease_id
  WHERE c.lease_id IS NOT NULL AND l.ended_at IS NULL AND l.expires_at <= :now
 
--- A stale session; also one that a reboot ended and whose claims or paths are still there. Sessions are kept until they are
--- pruned, so this may read all of them.
+-- A stale session; also one that a reboot ended and whose claims or paths are still there. Sessions are kept until they
+-- are pruned, so this may read all of them.
 -- fragment stale_sessions
 SELECT l.id AS lease_id, l.ended_at
   FROM leasehold_session AS s JOIN leasehold_lease AS l ON l.id = s.lease_id
@@ -163,7 +163,7 @@ WITH RECURSIVE step (queue) AS (
     FROM step AS s WHERE s.queue IS NOT NULL)
 SELECT queue FROM step WHERE queue IS NOT NULL
 
--- What passes in one step.
+-- The deadlines that take effect in one step.
 -- fragment passing
 {past_deadlines} d.queue IN ({deadline_queues}) ORDER BY d.queue, d.at, d.job_id LIMIT :max
 

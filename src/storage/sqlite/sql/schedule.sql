@@ -94,7 +94,7 @@ CASE WHEN :queue IS NOT NULL THEN coalesce(:payload, x'') END
 -- fragment given_next
 coalesce(:next_run_at, :wall + :next_run_in)
 
--- A past moment is due at once.
+-- A moment in the past is due at once.
 -- fragment asked_next
 max({given_next}, :wall)
 
