@@ -1,6 +1,8 @@
 // Time limits of attempts: no heartbeat extends one, and the next call fails it. Promises 5, 6 and 7.
 #include <gtest/gtest.h>
 
+#include "storage/query.h"
+#include "store/store.h"
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"
 
@@ -154,6 +156,31 @@ TEST_P(JobTimeoutTest, ATakeoverThroughAnotherQueueFailsTheLateJobOfTheLease) {
   EXPECT_EQ(look(slow).failures, 1);
   EXPECT_EQ(look(slow).crashes, 0);
   EXPECT_EQ(look(slow).error, "timed out after 10s");
+}
+
+TEST_P(JobTimeoutTest, AWorkerOfAnotherQueueFailsWhatIsLate) {
+  const auto slow = add(jobs(), "quiet", {.timeout = 1min, .max_failures = 1});
+  const auto waits = add(jobs(), "q", {.depends_on = {slow}, .if_failed = IfFailed::run});
+  static_cast<void>(claim_one(jobs(), "quiet", "alice", 10min));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::empty));
+  advance(1min);
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, waits);
+  EXPECT_EQ(look(slow).error, "timed out after 1m");
+}
+
+TEST_P(JobTimeoutTest, TheHousekeepingOfAnyWorkerEndsTheLeasesOfTheDead) {
+  const auto crashed = add(jobs(), "quiet", {.max_crashes = 1, .timeout = 10min});
+  const auto unwanted = add(jobs(), "quieter");
+  const auto waits = add(jobs(), "q", {.depends_on = {crashed, unwanted}, .if_failed = IfFailed::run});
+  static_cast<void>(claim_one(jobs(), "quiet", "alice"));
+  static_cast<void>(claim_one(jobs(), "quieter", "alice"));
+  must(jobs().cancel(unwanted));
+  advance(11min);
+  must(storage::query_one(*store().impl().backend, sql::RetentionStep{.batch = 1}, BootClock::now() + 5s));
+  EXPECT_EQ(look(crashed).crashes, 1);
+  EXPECT_EQ(look(crashed).state, JobState::failed);
+  EXPECT_EQ(look(unwanted).state, JobState::cancelled);
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, waits);
 }
 
 TEST_P(JobTimeoutTest, RecoverFailsWhatIsLate) {

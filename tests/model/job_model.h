@@ -133,9 +133,7 @@ class JobModel {
     for (int id = 0; id < static_cast<int>(leases_.size()); ++id) {
       if (!leases_[index(id)].ended() && !leases_[index(id)].live(now_)) take_over(id, taken);
     }
-    std::set<std::string> queues;
-    for (const auto& job : jobs_) queues.insert(job.request.queue);
-    for (const auto& queue : queues) pass_deadlines(queue, taken);
+    pass_deadlines(std::nullopt, taken);
     return say_recovered(taken.jobs, taken.failed);
   }
 
@@ -262,12 +260,19 @@ class JobModel {
     if (!unwanted) ++(job.dead() ? taken.failed : taken.jobs);
   }
 
-  /// The due expiries and time limits of a queue, in the order of their moments.
-  void pass_deadlines(const std::string& queue, Taken& taken) {
+  /// Also of attempts whose holder died before their limit.
+  [[nodiscard]] bool deadline_passed() const {
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const ModelJob& job) {
+      return job.lapsed(now_) || (job.place == Place::granted && job.limit && *job.limit <= now_);
+    });
+  }
+
+  /// The due expiries and time limits of a queue, or of all, in the order of their moments.
+  void pass_deadlines(const std::optional<std::string>& queue, Taken& taken) {
     std::vector<std::pair<Moment, int>> passed;
     for (int id = 0; id < jobs(); ++id) {
       const auto& job = at(id);
-      if (job.request.queue != queue) continue;
+      if (queue && job.request.queue != *queue) continue;
       if (job.lapsed(now_)) passed.emplace_back(*job.expires_at, id);
       if (overdue(job)) passed.emplace_back(*job.limit, id);
     }

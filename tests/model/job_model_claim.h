@@ -14,8 +14,11 @@ inline std::string JobModel::claim(const Ask& ask) {
       if (leases_[index(id)].request == ask.request) return replay(ask, id);
     }
   }
-  if (queues_.contains(ask.queue) && queues_.at(ask.queue).paused) return "paused";
   Taken passed;
+  if (queues_.contains(ask.queue) && queues_.at(ask.queue).paused) {
+    pass_deadlines(std::nullopt, passed);
+    return "paused";
+  }
   pass_deadlines(ask.queue, passed);
   std::set<int> dead;
   for (auto& job : jobs_) {
@@ -25,10 +28,18 @@ inline std::string JobModel::claim(const Ask& ask) {
   Taken taken;
   for (const int lease : dead) take_over(lease, taken);
   const auto terms = terms_of(ask);
-  if (!terms.refusal.empty()) return terms.refusal;
+  if (!terms.refusal.empty()) {
+    pass_deadlines(std::nullopt, passed);
+    return terms.refusal;
+  }
   auto chosen = choose(ask, terms.room);
   // Dead holders may have left jobs that are not started again.
   std::erase_if(chosen, [&](int id) { return lapse(at(id)); });
+  if (chosen.empty() && deadline_passed()) {
+    pass_deadlines(std::nullopt, passed);
+    chosen = choose(ask, terms.room);
+    std::erase_if(chosen, [&](int id) { return lapse(at(id)); });
+  }
   if (chosen.empty()) return nothing(ask);
   remember_turn(ask.queue, chosen);
   if (terms.rate_step > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/job_model_state.h"
+#include "store/store.h"
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"
 
@@ -9,7 +10,9 @@ namespace leasehold::model {
 
 class JobSubject {
  public:
-  explicit JobSubject(support::StoreKind kind) : test_store_(kind), store_(test_store_.open()) {}
+  /// Without housekeeping: it would take back what the dead hold at moments that the model does not know.
+  explicit JobSubject(support::StoreKind kind)
+      : test_store_(kind), opened_(test_store_.open()), store_(store_over(test_store_.open_backend(), {})) {}
 
   void advance(Moment by) { test_store_.advance(Duration(by)); }
   [[nodiscard]] Moment now() const { return micros(test_store_.now()); }
@@ -258,6 +261,7 @@ class JobSubject {
   }
 
   support::TestStore test_store_;
+  Store opened_;
   Store store_;
   std::vector<JobId> ids_;
   std::vector<std::vector<Token>> tokens_;

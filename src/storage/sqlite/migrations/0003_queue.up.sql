@@ -121,7 +121,8 @@ CREATE TABLE leasehold_dedupe (
 
 -- Moments that end something without an act of a holder. token 0: the job waits, and lapses at that moment. Else: the
 -- attempt with this token has a time limit, and fails then; 9223372036854775807: it has none, but the job may go back and
--- lapse. The claim that finds a moment passed does it. A job with `expires_at` has a row until it is final.
+-- lapse. The claim that finds a moment passed does it, also one of another queue that gets nothing. A job with
+-- `expires_at` has a row until it is final.
 CREATE TABLE leasehold_deadline (
   job_id INTEGER PRIMARY KEY,
   token  INTEGER NOT NULL,
@@ -131,6 +132,8 @@ CREATE TABLE leasehold_deadline (
   span   INTEGER
 );
 CREATE INDEX leasehold_deadline_at ON leasehold_deadline (queue, at);
+-- Whether anything has passed, in any queue.
+CREATE INDEX leasehold_deadline_passed ON leasehold_deadline (at);
 
 -- Batches: how their jobs have ended, also those that are removed since, and the job that waits for their end. While it
 -- waits, `blocked` has a row with the negative number of the batch, from 1099511627776 on: no chunk set has such a

@@ -358,3 +358,33 @@ BEGIN
                    WHERE l.ended_at IS NULL AND l.expires_at <= NEW.now LIMIT 8) AS w) AS d
    WHERE d.jobs_before < 500;
 END;
+
+-- What has passed in any queue, some rows per call. The attempts of dead holders wait for their takeover.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_pass_all (now) AS SELECT 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_pass_all_do INSTEAD OF INSERT ON leasehold_pass_all
+BEGIN
+  INSERT INTO leasehold_pass (job_id, token, now)
+  SELECT d.job_id, d.token, NEW.now
+    FROM (SELECT job_id, token FROM leasehold_deadline WHERE at <= NEW.now ORDER BY at, job_id LIMIT 100) AS d
+   WHERE d.token = 0
+      OR EXISTS (SELECT 1 FROM leasehold_overdue AS o WHERE o.job_id = d.job_id AND o.ended_at IS NULL);
+END;
+
+-- What has passed in queues that nobody may work in: some leases of dead holders end, and some deadlines take effect.
+-- Jobs of other queues may wait for these. A step for each queue with leases, '' for idle workers.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_tend (now) AS SELECT 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_tend_do INSTEAD OF INSERT ON leasehold_tend
+BEGIN
+  INSERT INTO leasehold_heal (queue, holder, host, now)
+  SELECT q.queue, '', '', NEW.now
+    FROM (WITH RECURSIVE step (queue) AS (
+            SELECT min(queue) FROM leasehold_lease_check
+             UNION ALL
+            SELECT (SELECT min(w.queue) FROM leasehold_lease_check AS w WHERE w.queue > s.queue)
+              FROM step AS s WHERE s.queue IS NOT NULL)
+          SELECT queue FROM step) AS q
+   WHERE EXISTS (SELECT 1 FROM leasehold_lease_check AS w CROSS JOIN leasehold_lease AS l ON l.id = w.lease_id
+                  WHERE w.queue = q.queue AND w.check_at <= NEW.now AND l.ended_at IS NULL AND l.expires_at <= NEW.now)
+   LIMIT 8;
+  INSERT INTO leasehold_pass_all (now) VALUES (NEW.now);
+END;

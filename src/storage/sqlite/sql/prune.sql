@@ -396,6 +396,7 @@ SELECT 1, coalesce(keep_history, {forever}), coalesce(keep_jobs, {forever}), coa
        after_job, after_lease, after_event, after_lock, CASE WHEN next_at <= :now THEN :batch ELSE 0 END,
        after_job = 0 AND after_lease = 0 AND after_event = 0 AND after_lock = ''
   FROM leasehold_retention;
+INSERT INTO leasehold_tend (now) SELECT :now FROM temp.leasehold_pruning WHERE batch > 0;
 {count_first};
 {prune_jobs}
 {prune_locks}

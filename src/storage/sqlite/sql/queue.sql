@@ -323,6 +323,12 @@ SELECT :queue, :now, turns
   FROM (SELECT outcome = 'open' AND {beside_groups} AS turns FROM temp.leasehold_job_claim)
  WHERE turns OR EXISTS ({claimed_solo})
     OR EXISTS (SELECT 1 FROM leasehold_deadline WHERE queue = :queue AND at <= :now AND token = 0);
+-- Nothing to start. What has passed in other queues takes effect now: it may free a job of this one.
+INSERT INTO leasehold_choose_late (queue, now)
+SELECT :queue, :now FROM temp.leasehold_job_claim
+ WHERE outcome IN ('open', 'paused', 'at_capacity', 'rate_limited')
+   AND NOT EXISTS (SELECT 1 FROM temp.leasehold_claimed_job)
+   AND EXISTS (SELECT 1 FROM leasehold_deadline WHERE at <= :now);
 UPDATE temp.leasehold_job_claim
    SET outcome = 'granted', token = max(:now, 1 + (SELECT max(last_token) FROM temp.leasehold_claimed_job)),
        sole_limit = CASE WHEN (SELECT count(*) FROM temp.leasehold_claimed_job) = 1
@@ -370,7 +376,7 @@ UPDATE leasehold_queue
 UPDATE temp.leasehold_job_claim
    SET why = 'finished',
        outcome = CASE WHEN outcome = 'replayed' THEN 'lost'
-                      WHEN EXISTS ({head}) THEN CASE WHEN max_per_group IS NULL THEN 'busy' ELSE 'at_capacity' END
+                      WHEN EXISTS ({head}) THEN CASE WHEN EXISTS ({full_keys}) THEN 'at_capacity' ELSE 'busy' END
                       WHEN EXISTS (SELECT 1 FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now)
                         OR EXISTS (SELECT 1 FROM leasehold_deadline WHERE queue = :queue AND at <= :now)
                         OR EXISTS (SELECT 1 FROM leasehold_lease_check AS w

@@ -154,23 +154,14 @@ SELECT r.schedule_id
   FROM leasehold_schedule_run AS r CROSS JOIN leasehold_lease AS l ON l.id = r.lease_id
  WHERE r.outcome IS NULL AND NOT ({live})
 
--- The queues with deadlines: a walk along the index, a step per queue.
--- fragment deadline_queues
-WITH RECURSIVE step (queue) AS (
-  SELECT min(queue) FROM leasehold_deadline
-  UNION ALL
-  SELECT (SELECT min(d.queue) FROM leasehold_deadline AS d WHERE d.queue > s.queue)
-    FROM step AS s WHERE s.queue IS NOT NULL)
-SELECT queue FROM step WHERE queue IS NOT NULL
-
 -- What passes in one step.
 -- fragment passing
-{past_deadlines} d.queue IN ({deadline_queues}) ORDER BY d.queue, d.at, d.job_id LIMIT :max
+{past_deadlines} true ORDER BY d.at, d.job_id LIMIT :max
 
 -- Attempts that took longer than their limit.
 -- fragment overdue
 SELECT o.* FROM leasehold_deadline AS d CROSS JOIN leasehold_overdue AS o ON o.job_id = d.job_id
- WHERE d.queue IN ({deadline_queues}) AND d.at <= :now AND d.token > 0 AND o.ended_at IS NULL
+ WHERE d.at <= :now AND d.token > 0 AND o.ended_at IS NULL
 
 -- Dependents that a final outcome, or the removal of a job, left for later.
 -- fragment let_down
@@ -232,7 +223,7 @@ SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS
        (SELECT count(*) FROM ({let_down}))
          + (SELECT count(*) FROM leasehold_lease_check AS w CROSS JOIN leasehold_lease AS l ON l.id = w.lease_id
              WHERE w.check_at <= :now AND NOT ({live}))
-         + (SELECT count(*) FROM leasehold_deadline WHERE queue IN ({deadline_queues}) AND at <= :now) AS remaining, :now AS store_now
+         + (SELECT count(*) FROM leasehold_deadline WHERE at <= :now) AS remaining, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
 
 -- statement recover_preview read

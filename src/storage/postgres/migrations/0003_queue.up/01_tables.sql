@@ -142,7 +142,8 @@ CREATE INDEX dedupe_job ON leasehold_internal.dedupe (job_id);
 
 -- Moments that end something without an act of a holder. token 0: the job waits, and lapses at that moment. Else: the
 -- attempt with this token has a time limit, and fails then; 'infinity': it has none, but the job may go back and lapse.
--- The claim that finds a moment passed does it. A job with `expires_at` has a row until it is final.
+-- The claim that finds a moment passed does it, also one of another queue that gets nothing. A job with `expires_at` has
+-- a row until it is final.
 CREATE TABLE leasehold_internal.deadline (
   job_id bigint      PRIMARY KEY,
   token  bigint      NOT NULL,
@@ -152,6 +153,8 @@ CREATE TABLE leasehold_internal.deadline (
   span   interval
 );
 CREATE INDEX deadline_at ON leasehold_internal.deadline (queue, at, job_id);
+-- Whether anything has passed, in any queue.
+CREATE INDEX deadline_passed ON leasehold_internal.deadline (at, job_id);
 
 -- Batches: how their jobs have ended, also those that are removed since, and the job that waits for their end. While it
 -- waits, `blocked` has a row with the negative number of the batch. Chunk sets (0005_chunk) use small numbers there in

@@ -44,8 +44,19 @@ BEGIN
   RETURN QUERY SELECT s.* FROM leasehold_internal.retention_show() AS s;
 END $$;
 
--- One step, in its own transaction, for processes that work: up to `p_batch` rows of each kind that are older than the
--- store keeps them. `wait`: when the next step is due. One process at a time: the others skip the locked row. A walk
+-- What has passed in queues that nobody may work in: some deadlines take effect, and some leases of dead holders end.
+-- Jobs of other queues may wait for these.
+CREATE FUNCTION leasehold_internal.tend_queues() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  moment timestamptz := leasehold_internal.now();
+BEGIN
+  PERFORM leasehold_internal.queue_reclaim(q.name, '', '')
+     FROM (SELECT d.name FROM leasehold_internal.queues_of_the_dead(moment) AS d(name) LIMIT 8) AS q;
+  PERFORM leasehold_internal.pass_deadlines(100, moment);
+END $$;
+
+-- One step, in its own transaction, for processes that work: it tends the queues, and prunes up to `p_batch` rows of each
+-- kind that are older than the store keeps them. `wait`: when the next step is due. One process at a time: the others skip the locked row. A walk
 -- that has found nothing yet goes on slowly; after a full round the next one begins a minute later.
 CREATE FUNCTION leasehold_internal.retention_step(p_batch bigint, OUT pruned bigint, OUT wait interval)
 LANGUAGE plpgsql AS $$
@@ -74,6 +85,7 @@ BEGIN
     wait := coalesce(r.next_at - leasehold_internal.now(), wait);
     RETURN;
   END IF;
+  PERFORM leasehold_internal.tend_queues();
   jobs := leasehold_internal.job_prune(
     coalesce(r.keep_jobs, forever), coalesce(r.keep_failed, forever), r.after_job, p_batch);
   -- Once per round: these kinds have no walk of their own.

@@ -143,14 +143,10 @@ BEGIN
     runs := runs + (given.refusal IS NULL)::integer;
   END LOOP;
   leases := leases + runs;
-  remaining := 0;
-  FOREACH what IN ARRAY ARRAY(SELECT leasehold_internal.queues_past_deadline(store_now)) LOOP
-    given := leasehold_internal.queue_pass_deadlines(what, store_now);
-    jobs := jobs + given.jobs;
-    failed := failed + given.failed;
-    remaining := remaining + (SELECT count(*) FROM leasehold_internal.deadline AS d
-                               WHERE d.queue = what AND d.at <= store_now);
-  END LOOP;
+  given := leasehold_internal.pass_deadlines(p_max, store_now);
+  jobs := jobs + given.jobs;
+  failed := failed + given.failed;
+  remaining := (SELECT count(*) FROM leasehold_internal.deadline AS d WHERE d.at <= store_now);
   store_now := leasehold_internal.now();
   IF leases + jobs + failed > 0 THEN
     PERFORM leasehold_internal.note_recovery('recover', leases, jobs, chunks, claims, runs, failed, store_now);
