@@ -143,6 +143,7 @@ Described describe(Type<Recovered>) {
       field<&Recovered::claims>("claims").means("items of stale sessions that are free again"),
       field<&Recovered::runs>("runs").means("runs of schedules that were lost"),
       field<&Recovered::failed>("failed").means("jobs and chunks that have spent their budget of crashes"),
+      field<&Recovered::lapsed>("lapsed").means("jobs that were not started in time, and have ended now"),
       field<&Recovered::unblocked>("unblocked"),
       field<&Recovered::store_now>("at"),
   });

@@ -184,6 +184,7 @@ void add(Recovered& total, const Recovered& batch) {
   total.claims += batch.claims;
   total.runs += batch.runs;
   total.failed += batch.failed;
+  total.lapsed += batch.lapsed;
   total.unblocked += batch.unblocked;
   total.store_now = batch.store_now;
 }

@@ -212,9 +212,30 @@ TEST_P(JobLapseTest, AMassOfThemEndsInSteps) {
 
 TEST_P(JobLapseTest, RecoverRecordsThem) {
   const auto id = add(jobs(), "q", {.expires_in = 1min});
+  const auto dependent = add(jobs(), "other", {.depends_on = {id}});
+  EXPECT_EQ(must(store().recover()).lapsed, 0);
   advance(1min);
-  must(store().recover());
+  EXPECT_EQ(must(store().recovery_stats()).stale_now.lapsed, 1);
+  const auto recovered = must(store().recover());
+  EXPECT_EQ(recovered.lapsed, 1);
+  EXPECT_FALSE(recovered.is_nothing());
   EXPECT_EQ(outcomes_of(jobs(), id), std::vector<std::string>{"lapsed"});
+  EXPECT_EQ(look(dependent).state, JobState::cancelled);
+  EXPECT_EQ(must(store().recovery_stats()).stale_now.lapsed, 0);
+  EXPECT_TRUE(must(store().recover()).is_nothing());
+}
+
+TEST_P(JobLapseTest, AQueueCountsThem) {
+  add(jobs(), "q", {.expires_in = 1min});
+  add(jobs(), "q", {.delay = 1h, .expires_in = 1min});
+  add(jobs(), "q", {.expires_in = 2min});
+  const auto lapsed = [this] { return must(store().queues().show("q")).lapsed; };
+  EXPECT_EQ(lapsed(), 0);
+  advance(1min);
+  EXPECT_EQ(lapsed(), 2) << "before a claim has recorded it";
+  static_cast<void>(claim_one(jobs(), "q", "bob"));
+  EXPECT_EQ(lapsed(), 2);
+  EXPECT_EQ(must(store().queues().show("q")).failed, 0);
 }
 
 TEST_P(JobLapseTest, AWaitingClaimComesWhenAJobLapses) {

@@ -26,13 +26,10 @@ struct CountColumn {
 };
 
 constexpr CountColumn count_columns[] = {
-    {"AVAILABLE", &QueueInfo::available, false, 2},
-    {"DEFERRED", &QueueInfo::deferred, false, 0},
-    {"BLOCKED", &QueueInfo::blocked, true, 0},
-    {"RUNNING", &QueueInfo::running, false, 2},
-    {"EXPIRED", &QueueInfo::expired, true, 0},
-    {"FAILED", &QueueInfo::failed, false, 1},
-    {"DONE/MIN", &QueueInfo::completed_last_minute, false, 0},
+    {"AVAILABLE", &QueueInfo::available, false, 2}, {"DEFERRED", &QueueInfo::deferred, false, 0},
+    {"BLOCKED", &QueueInfo::blocked, true, 0},      {"RUNNING", &QueueInfo::running, false, 2},
+    {"EXPIRED", &QueueInfo::expired, true, 0},      {"FAILED", &QueueInfo::failed, false, 1},
+    {"LAPSED", &QueueInfo::lapsed, true, 0},        {"DONE/MIN", &QueueInfo::completed_last_minute, false, 0},
     {"WORKERS", &QueueInfo::workers, true, 0},
 };
 
@@ -109,6 +106,7 @@ void print_fields(const QueueInfo& queue) {
   print_field("running", std::to_string(queue.running));
   print_field("expired", std::to_string(queue.expired));
   print_field("failed", std::to_string(queue.failed));
+  if (queue.lapsed > 0) print_field("lapsed", std::to_string(queue.lapsed));
   print_field("workers", std::to_string(queue.workers));
   if (queue.wait && queue.wait->reason != WaitReason::turn) {
     print_field("waits", shown_wait(*queue.wait, queue.store_now));

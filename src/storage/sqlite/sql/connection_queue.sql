@@ -191,6 +191,8 @@ CREATE TEMP TRIGGER IF NOT EXISTS leasehold_pass_waiting INSTEAD OF INSERT ON le
   -- One that passed before may have cancelled this job.
   WHEN NEW.token = 0 AND EXISTS (SELECT 1 FROM leasehold_deadline WHERE job_id = NEW.job_id AND token = 0)
 BEGIN
+  -- `recover` counts them.
+  UPDATE leasehold_act SET lapsed = lapsed + 1;
   DELETE FROM leasehold_ready
    WHERE (queue, priority, by_group, job_id) =
          (SELECT queue, priority, job_group IS NOT NULL, id FROM leasehold_job WHERE id = NEW.job_id);

@@ -16,7 +16,7 @@
 -- record queue_info
 --   name text, paused bool, pause_reason text?, max_running int?, max_per_group int?, rate_count int?,
 --   rate_period duration?, default_ttl duration?, timeout duration?, available int, deferred int, blocked int,
---   running int, expired int, failed int, oldest_at time?, next_due_at time?, completed_last_minute int,
+--   running int, expired int, failed int, lapsed int, oldest_at time?, next_due_at time?, completed_last_minute int,
 --   failed_last_minute int, workers int, asked_at time?, wait_reason text?, wait_text text?, wait_job_id int?,
 --   wait_until time?, estimated bool, store_now time
 
@@ -701,11 +701,12 @@ SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome IN ('retrie
      CROSS JOIN leasehold_job AS j ON j.id = b.job_id
      WHERE p.what = 'blocked'
        AND b.after_id = (SELECT min(after_id) FROM leasehold_blocked WHERE job_id = b.job_id) GROUP BY j.queue),
-  dead(queue, jobs) AS (
-    SELECT j.queue, sum(p.weight)
+  dead(queue, jobs, lapsed) AS (
+    SELECT j.queue, sum(CASE s.outcome WHEN 'lapsed' THEN 0 ELSE p.weight END),
+           sum(CASE s.outcome WHEN 'lapsed' THEN p.weight ELSE 0 END)
       FROM weighed AS p CROSS JOIN leasehold_settled AS s ON s.job_id >= p.low AND s.job_id <= p.last
      CROSS JOIN leasehold_job AS j ON j.id = s.job_id
-     WHERE p.what = 'dead' AND s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired')
+     WHERE p.what = 'dead' AND s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired', 'lapsed')
      GROUP BY j.queue),
   -- `ready` has ids in order only within a priority: the queue's sample is spread over its priorities.
   ready_level(queue, priority, by_group, low, high, parts) AS (
@@ -732,11 +733,12 @@ SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome IN ('retrie
                                   WHERE r.queue = p.queue AND r.priority = p.priority AND r.by_group = p.by_group
                                     AND r.job_id >= p.low AND r.job_id < p.high) END)
       FROM ready_part AS p GROUP BY queue),
-  counted(queue, ready, due, later, blocked, failed, estimated) AS (
+  counted(queue, ready, due, later, blocked, failed, lapsed, estimated) AS (
     SELECT c.queue, CAST(round(CASE WHEN c.ready {crowded} THEN max(c.ready, r.jobs) ELSE c.ready END) AS INTEGER),
            CAST(round(CASE WHEN c.due {crowded} THEN max(c.due, d.due) ELSE c.due END) AS INTEGER),
            CAST(round(CASE WHEN c.later {crowded} THEN max(c.later, d.later) ELSE c.later END) AS INTEGER),
            CAST(round(coalesce(b.jobs, 0)) AS INTEGER), CAST(round(coalesce(f.jobs, 0)) AS INTEGER),
+           CAST(round(coalesce(f.lapsed, 0)) AS INTEGER),
            max(c.ready, c.due, c.later) {crowded}
              OR (b.jobs IS NOT NULL AND (SELECT crowded FROM size WHERE what = 'blocked'))
              OR (f.jobs IS NOT NULL AND (SELECT crowded FROM size WHERE what = 'dead'))
@@ -775,8 +777,9 @@ WITH RECURSIVE
       FROM wanted AS w CROSS JOIN leasehold_deadline AS d ON d.job_id IN (
              SELECT job_id FROM leasehold_deadline WHERE queue = w.name AND at <= :now LIMIT {bounds.max_jobs_counted})
      WHERE d.token = 0),
-  gone(queue, available, deferred, blocked) AS (
-    SELECT queue, sum(place = 'available'), sum(place = 'deferred'), sum(place = 'blocked') FROM late GROUP BY queue),
+  gone(queue, available, deferred, blocked, jobs) AS (
+    SELECT queue, sum(place = 'available'), sum(place = 'deferred'), sum(place = 'blocked'), count(*)
+      FROM late GROUP BY queue),
   lately(queue, completed, failed) AS (
     SELECT t.queue, sum(t.completed), sum(t.failed)
       FROM wanted AS w CROSS JOIN leasehold_tally AS t ON t.queue = w.name AND t.second > :now / 1000000 - 60
@@ -787,7 +790,7 @@ SELECT w.name AS name, coalesce(q.paused, 0) AS paused, q.pause_reason AS pause_
        max(0, n.ready + n.due - coalesce(z.available, 0)) AS available,
        max(0, n.later - coalesce(z.deferred, 0)) AS deferred, max(0, n.blocked - coalesce(z.blocked, 0)) AS blocked,
        coalesce(h.running, 0) AS running, coalesce(h.expired, 0) AS expired,
-       n.failed AS failed,
+       n.failed AS failed, n.lapsed + coalesce(z.jobs, 0) AS lapsed,
        (SELECT created_at FROM leasehold_job
          WHERE id = min(coalesce(o.job_id, due.oldest_id), coalesce(due.oldest_id, o.job_id))) AS oldest_at,
        (SELECT min(due_at) FROM leasehold_deferred WHERE queue = w.name AND due_at > :now) AS next_due_at,

@@ -176,8 +176,8 @@ SELECT b.job_id, b.after_id, j.id IS NULL AS removed
 -- `remaining`: work that is left and may not show in the counts of the next step.
 -- statement recover write
 -- takes max int
--- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int, remaining int,
---   store_now time
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, lapsed int, unblocked int,
+--   remaining int, store_now time
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, freed)
 SELECT 1, {next_recovery},
        (SELECT count(*) FROM ({expired_locks}) WHERE lease_id IN (SELECT lease_id FROM ({expired_lock_leases})));
@@ -218,7 +218,7 @@ INSERT INTO leasehold_let_down (job_id, removed, now)
 SELECT DISTINCT d.after_id, d.removed, :now FROM ({let_down}) AS d LIMIT :max;
 SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
        coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.runs, 0) AS runs,
-       coalesce(r.failed, 0) AS failed,
+       coalesce(r.failed, 0) AS failed, a.lapsed AS lapsed,
        coalesce(a.unblocked - (SELECT count(DISTINCT job_id) FROM leasehold_blocked), 0) AS unblocked,
        (SELECT count(*) FROM ({let_down}))
          + (SELECT count(*) FROM leasehold_lease_check AS w CROSS JOIN leasehold_lease AS l ON l.id = w.lease_id
@@ -227,7 +227,7 @@ SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
 
 -- statement recover_preview read
--- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, lapsed int, unblocked int,
 --   store_now time
 {queues_at_work},
   expired (lease_id, jobs) AS MATERIALIZED (
@@ -265,6 +265,7 @@ SELECT (SELECT count(*) FROM ({expired_locks})) AS locks,
        (SELECT count(*) FROM ({expired_runs})) AS runs,
        (SELECT count(*) FROM doomed WHERE NOT cancelled)
          + (SELECT count(*) FROM late WHERE spent AND NOT unwanted) + (SELECT count(*) FROM loads WHERE exhausted) AS failed,
+       (SELECT count(*) FROM leasehold_deadline WHERE at <= :now AND token = 0) AS lapsed,
        (SELECT count(DISTINCT job_id) FROM ({let_down})) AS unblocked, :now AS store_now;
 
 -- statement recovery_totals read

@@ -101,8 +101,8 @@ END $$;
 -- that have passed and are left for the next call.
 CREATE FUNCTION leasehold_internal.recover(
   p_max bigint DEFAULT {defaults.recover_batch}, OUT locks bigint, OUT leases bigint, OUT jobs bigint,
-  OUT chunks bigint, OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT unblocked bigint,
-  OUT remaining bigint, OUT store_now timestamptz
+  OUT chunks bigint, OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT lapsed bigint,
+  OUT unblocked bigint, OUT remaining bigint, OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
   what  text;
@@ -146,6 +146,7 @@ BEGIN
   given := leasehold_internal.pass_deadlines(p_max, store_now);
   jobs := jobs + given.jobs;
   failed := failed + given.failed;
+  lapsed := given.lapsed;
   remaining := (SELECT count(*) FROM leasehold_internal.deadline AS d WHERE d.at <= store_now);
   store_now := leasehold_internal.now();
   IF leases + jobs + failed > 0 THEN
@@ -179,7 +180,7 @@ $$;
 -- The counts that recover would return now.
 CREATE FUNCTION leasehold_internal.recover_preview()
 RETURNS TABLE (locks bigint, leases bigint, jobs bigint, chunks bigint, claims bigint, runs bigint, failed bigint,
-               unblocked bigint, store_now timestamptz)
+               lapsed bigint, unblocked bigint, store_now timestamptz)
 LANGUAGE plpgsql AS $$
 BEGIN
   store_now := leasehold_internal.now();
@@ -193,6 +194,7 @@ BEGIN
    WHERE c.end_reason IS NULL
      AND c.lease_id IN (SELECT d.lease_id FROM leasehold_internal.dead_holdings('session', store_now) AS d);
   SELECT count(*) INTO runs FROM leasehold_internal.dead_holdings('schedule', store_now);
+  SELECT count(*) INTO lapsed FROM leasehold_internal.deadline AS d WHERE d.token = 0 AND d.at <= store_now;
   SELECT count(DISTINCT b.job_id) INTO unblocked FROM leasehold_internal.blocked AS b
    WHERE NOT EXISTS (
      SELECT FROM leasehold_internal.blocked AS o

@@ -7,8 +7,8 @@ CREATE VIEW leasehold.locks AS
 
 CREATE VIEW leasehold.queues AS
   SELECT q.name, q.paused, q.pause_reason, q.max_running, q.max_per_group, q.rate_count, q.rate_period, q.default_ttl,
-         q.timeout, q.available, q.deferred, q.blocked, q.running, q.expired, q.failed, q.oldest_at, q.next_due_at,
-         q.completed_last_minute, q.failed_last_minute, q.workers, q.asked_at, q.wait_reason, q.wait_text, q.estimated
+         q.timeout, q.available, q.deferred, q.blocked, q.running, q.expired, q.failed, q.lapsed, q.oldest_at,
+         q.next_due_at, q.completed_last_minute, q.failed_last_minute, q.workers, q.asked_at, q.wait_reason, q.wait_text, q.estimated
     FROM leasehold_internal.queue_list(NULL) AS q;
 
 CREATE VIEW leasehold.workers AS

@@ -28,11 +28,12 @@ Scope: work.$doc$;
 
 CREATE FUNCTION leasehold.recover(
   max bigint DEFAULT {defaults.recover_batch}, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint,
-  OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
+  OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT lapsed bigint, OUT unblocked bigint,
+  OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT r.locks, r.leases, r.jobs, r.chunks, r.claims, r.runs, r.failed, r.unblocked, r.store_now
-    INTO locks, leases, jobs, chunks, claims, runs, failed, unblocked, store_now
+  SELECT r.locks, r.leases, r.jobs, r.chunks, r.claims, r.runs, r.failed, r.lapsed, r.unblocked, r.store_now
+    INTO locks, leases, jobs, chunks, claims, runs, failed, lapsed, unblocked, store_now
     FROM leasehold_internal.recover(max) AS r;
 END $$;
 
@@ -44,6 +45,7 @@ Answer:
 locks, jobs, chunks, claims, runs: what is free again.
 leases: leases that ended.
 failed: jobs whose budget of crashes is spent.
+lapsed: jobs that were not started in time.
 unblocked: jobs that waited for others.
 
 Errors: LH002.
