@@ -442,5 +442,17 @@ TEST_P(JobCommands, LeaseLsFiltersByKindStateAndHolder) {
   EXPECT_EQ(tool({"lease", "ls", "--kind", "door"}).exit_code, 2);
 }
 
+TEST_P(JobCommands, ALapsedJobCannotBeCancelled) {
+  const auto added_late = tool({"job", "add", "mail", "x", "--expires-in", "0s"});
+  EXPECT_EQ(added_late.exit_code, 0);
+  const auto id = added_late.out.substr(0, added_late.out.find('\n'));
+  EXPECT_TRUE(contains(added_late.err, "job " + id + " has lapsed")) << added_late.err;
+  const auto cancelled = tool({"job", "cancel", id});
+  EXPECT_EQ(cancelled.exit_code, 3);
+  EXPECT_EQ(cancelled.out, "");
+  EXPECT_TRUE(contains(cancelled.err, "job " + id + " has lapsed already: there is nothing to cancel")) << cancelled.err;
+  EXPECT_TRUE(contains(tool({"recover"}).out, "nothing to recover"));
+}
+
 }  // namespace
 }  // namespace leasehold::support

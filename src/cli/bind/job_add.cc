@@ -54,6 +54,9 @@ int add(const Context& context, JobAddOptions& options) {
       say("job {} is cancelled: a job that it depends on is dead; see `leasehold job show {}`", enqueued->id,
           enqueued->id);
     }
+    if (enqueued->created && enqueued->state == JobState::lapsed) {
+      say("job {} has lapsed: the moment by which it had to start has passed", enqueued->id);
+    }
     if (!enqueued->created) {
       say("job {} has this dedupe key already: {}", enqueued->id,
           enqueued->updated ? "it was changed" : "nothing was added");

@@ -25,7 +25,7 @@ int cancel(const Context& context, const JobCancelOptions& options) {
   const auto state = store->jobs().cancel(options.id, options.reason);
   if (!state) return report(context, state.error());
   const bool requested = *state == JobState::running;
-  const bool too_late = *state == JobState::completed || *state == JobState::failed;
+  const bool too_late = *state == JobState::completed || *state == JobState::failed || *state == JobState::lapsed;
   if (context.json) {
     print_line(model::to_json(act::JobChanged{options.id, *state}));
   } else if (too_late) {
