@@ -85,6 +85,25 @@ TEST_P(JobWaitTest, ABlockedJobNamesThePredecessorAndItsState) {
   EXPECT_EQ(wait_of(second).job_id, first);
 }
 
+TEST_P(JobWaitTest, ABlockedJobSaysWhatItsRuleDoesAfterALapse) {
+  const auto first = must(jobs().enqueue("mail", {.expires_in = 1min})).id;
+  const auto waits = must(jobs().enqueue("mail", {.depends_on = {first}, .if_failed = IfFailed::wait})).id;
+  const auto runs = must(jobs().enqueue("mail", {.depends_on = {first}, .if_failed = IfFailed::run})).id;
+  const auto cancelled = must(jobs().enqueue("mail", {.depends_on = {first}})).id;
+  advance(1min);
+  const auto lapsed = "blocked: it waits for job " + std::to_string(first) + ", which is lapsed: ";
+  EXPECT_EQ(why(waits), lapsed + "retry that job, or cancel this one");
+  EXPECT_EQ(why(runs), lapsed + "the next claim ends this wait");
+  EXPECT_EQ(why(cancelled), lapsed + "this job will be cancelled");
+}
+
+TEST_P(JobWaitTest, AnEndJobSaysWhetherItsBatchHasJobs) {
+  const auto end = must(jobs().enqueue("mail", {.on_batch_end = "b"})).id;
+  EXPECT_EQ(why(end), "blocked: it waits for the batch b, which has no jobs yet");
+  must(jobs().enqueue("other", {.batch = "b"}));
+  EXPECT_EQ(why(end), "blocked: it waits for the batch b (1 unfinished)");
+}
+
 TEST_P(JobWaitTest, AJobThatIsNotDueSaysWhenItIs) {
   const auto id = must(jobs().enqueue("mail", {.delay = 10min})).id;
   EXPECT_EQ(why(id), "not_due: it is not due yet");

@@ -82,7 +82,8 @@ leasehold_lease_check AS k
 -- fragment runner
 ': job ' || h.job_id || ' runs' || coalesce(' on ' || nullif(o.host, ''), ' for ' || o.holder), h.job_id, o.expires_at
 
--- A predecessor that has ended without completing comes first: it needs an operator.
+-- A predecessor that has ended without completing comes first: it may need an operator. With `run` and `cancel` the job
+-- waits for it only until a claim has recorded the end, or cancelled all dependents.
 -- fragment blocked_by
 (SELECT after_id FROM leasehold_blocked AS b WHERE b.job_id = j.id
   ORDER BY EXISTS (SELECT 1 FROM leasehold_settled AS f WHERE f.job_id = b.after_id AND f.final) DESC, b.after_id > 0 DESC,
@@ -95,13 +96,19 @@ leasehold_lease_check AS k
 (SELECT CASE WHEN e.after_id > 0 THEN json_array('blocked',
                'it waits for job ' || e.after_id || ', which is ' || {state_of_predecessor}
                || CASE WHEN {state_of_predecessor} IN ('failed', 'cancelled', 'lapsed')
-                       THEN ': retry that job, or cancel this one' ELSE '' END, e.after_id, NULL)
+                       THEN (SELECT CASE n.if_failed WHEN 'wait' THEN ': retry that job, or cancel this one'
+                                                     WHEN 'run' THEN ': the next claim ends this wait'
+                                                     ELSE ': this job will be cancelled' END
+                               FROM leasehold_predecessor AS n WHERE n.job_id = e.id AND n.after_id = e.after_id)
+                       ELSE '' END, e.after_id, NULL)
              ELSE json_array('blocked', coalesce(
-               (SELECT 'it waits for the batch ' || b.name || ' (' || b.unfinished || ' unfinished)'
+               (SELECT 'it waits for the batch ' || b.name
+                       || CASE WHEN b.unfinished + b.completed + b.failed + b.cancelled + b.lapsed = 0
+                               THEN ', which has no jobs yet' ELSE ' (' || b.unfinished || ' unfinished)' END
                   FROM leasehold_batch AS b WHERE b.number = -e.after_id),
                (SELECT 'it waits for the chunk set ' || c.name FROM leasehold_chunk_set AS c WHERE c.id = -e.after_id)),
                NULL, NULL) END
-   FROM (SELECT {blocked_by} AS after_id) AS e)
+   FROM (SELECT {blocked_by} AS after_id, j.id AS id) AS e)
 
 -- fragment is_worked
 EXISTS (SELECT 1 FROM leasehold_queue_asked WHERE queue = j.queue AND at > :now - {defaults.worker_seen})

@@ -67,30 +67,38 @@ BEGIN
   END IF;
 END $$;
 
--- What a blocked job waits for. A predecessor that has ended without completing comes first: it needs an operator.
+-- What a blocked job waits for. A predecessor that has ended without completing comes first: it may need an operator. With
+-- `run` and `cancel` the job waits for it only until a claim has recorded the end, or cancelled all dependents.
 CREATE FUNCTION leasehold_internal.job_blocked_by(
   p_job bigint, p_moment timestamptz, OUT message text, OUT other_job bigint)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  after_id bigint := (
+  waits_for bigint := (
     SELECT b.after_id FROM leasehold_internal.blocked AS b WHERE b.job_id = p_job
      ORDER BY EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = b.after_id AND s.final) DESC,
               b.after_id > 0 DESC, b.after_id LIMIT 1);
-  state    text;
+  state     text;
 BEGIN
-  IF after_id > 0 THEN
+  IF waits_for > 0 THEN
     SELECT leasehold_internal.job_state(p.place, p.due_at, p.outcome, l.expires_at, p_moment, p.lapses_at) INTO state
       FROM leasehold_internal.job_place AS p LEFT JOIN leasehold_internal.lease AS l ON l.id = p.lease_id
-     WHERE p.id = after_id;
-    other_job := after_id;
-    message := format('it waits for job %s, which is %s', after_id, state)
-      || CASE WHEN state IN ('failed', 'cancelled', 'lapsed') THEN ': retry that job, or cancel this one' ELSE '' END;
+     WHERE p.id = waits_for;
+    other_job := waits_for;
+    message := format('it waits for job %s, which is %s', waits_for, state)
+      || CASE WHEN state IN ('failed', 'cancelled', 'lapsed')
+              THEN (SELECT CASE p.if_failed WHEN 'wait' THEN ': retry that job, or cancel this one'
+                                            WHEN 'run' THEN ': the next claim ends this wait'
+                                            ELSE ': this job will be cancelled' END
+                      FROM leasehold_internal.predecessor AS p
+                     WHERE p.job_id = p_job AND p.after_id = waits_for) ELSE '' END;
   ELSE
     message := coalesce(
-      (SELECT format('it waits for the batch %s (%s unfinished)', b.name, b.unfinished)
-         FROM leasehold_internal.batch AS b WHERE b.number = -after_id),
+      (SELECT CASE WHEN b.unfinished + b.completed + b.failed + b.cancelled + b.lapsed = 0
+                   THEN format('it waits for the batch %s, which has no jobs yet', b.name)
+                   ELSE format('it waits for the batch %s (%s unfinished)', b.name, b.unfinished) END
+         FROM leasehold_internal.batch AS b WHERE b.number = -waits_for),
       (SELECT format('it waits for the chunk set %s', c.name)
-         FROM leasehold_internal.chunk_set AS c WHERE c.id = -after_id));
+         FROM leasehold_internal.chunk_set AS c WHERE c.id = -waits_for));
   END IF;
 END $$;
 
