@@ -84,6 +84,7 @@ enum class WaitReason {
   group_full,    ///< its group is at its limit: `job_id` is the job that frees a place first
   blocked,       ///< waits for `job_id`, or for a batch or a chunk set
   not_due,       ///< waits for its time, `until`
+  timed_out,     ///< it took longer than its time limit: the next claim fails it
   recovering,    ///< its holder died: the next claim takes it over
   no_worker,     ///< no worker has asked for its queue within defaults::worker_seen
   turn,          ///< it waits for its turn

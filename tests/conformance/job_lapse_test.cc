@@ -121,7 +121,7 @@ TEST_P(JobLapseTest, ARefusedClaimRecordsItToo) {
       add(jobs(), why, {.priority = 1});
       static_cast<void>(claim_one(jobs(), why, "alice", 10min));
     } else {
-      must(store().queues().set(why, {.rate = Rate{.count = 1, .period = 1h}}));
+      must(store().queues().set(why, {.rate_count = 1, .rate_period = 1h}));
       add(jobs(), why, {.priority = 1});
       static_cast<void>(claim_one(jobs(), why, "alice", 10min));
     }

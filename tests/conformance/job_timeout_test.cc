@@ -169,7 +169,7 @@ TEST_P(JobTimeoutTest, AWorkerOfAnotherQueueFailsWhatIsLate) {
 }
 
 TEST_P(JobTimeoutTest, TheHousekeepingOfAnyWorkerEndsTheLeasesOfTheDead) {
-  const auto crashed = add(jobs(), "quiet", {.max_crashes = 1, .timeout = 10min});
+  const auto crashed = add(jobs(), "quiet", {.timeout = 10min, .max_crashes = 1});
   const auto unwanted = add(jobs(), "quieter");
   const auto waits = add(jobs(), "q", {.depends_on = {crashed, unwanted}, .if_failed = IfFailed::run});
   static_cast<void>(claim_one(jobs(), "quiet", "alice"));

@@ -48,6 +48,36 @@ TEST_P(JobWaitTest, AtTheLimitItNamesTheJobThatFreesAPlace) {
   EXPECT_EQ(why(ids[1]), "turn: it waits for its turn");
 }
 
+TEST_P(JobWaitTest, AnAttemptPastItsLimitTakesNoPlace) {
+  ASSERT_TRUE(ok(queues().set("merge", {.max_running = 2})));
+  const auto late = add(jobs(), "merge", {.timeout = 1min});
+  const auto long_running = add(jobs(), "merge", {.timeout = 3min});
+  const auto waits = add(jobs(), "merge");
+  const auto dependent = add(jobs(), "other", {.depends_on = {late}});
+  claim(jobs(), "merge", claiming(2, 10min), by("ann"));
+  EXPECT_EQ(wait_of(waits).reason, WaitReason::at_capacity);
+  EXPECT_EQ(wait_of(waits).job_id, late);
+  EXPECT_EQ(wait_of(waits).until, must(jobs().show(late)).times_out_at);
+  EXPECT_NE(wait_of(waits).text.find("job " + std::to_string(late) + " runs for ann"), std::string::npos);
+  advance(1min);
+  EXPECT_EQ(wait_of(waits).reason, WaitReason::turn) << "the next claim frees the place";
+  EXPECT_EQ(why(late), "timed_out: it took longer than 1m: the next claim fails it") << "its holder lives";
+  EXPECT_EQ(why(dependent), "blocked: it waits for job " + std::to_string(late) + ", which is expired");
+  EXPECT_EQ(must(jobs().show(dependent)).depends_on.front().state, JobState::expired);
+  EXPECT_FALSE(must(jobs().show(long_running)).wait);
+  EXPECT_EQ(claim_one(jobs(), "merge", "bob").id, waits);
+}
+
+TEST_P(JobWaitTest, AnAttemptPastItsLimitTakesNoPlaceOfItsGroup) {
+  ASSERT_TRUE(ok(queues().set("sync", {.max_per_group = 1})));
+  add(jobs(), "sync", {.group = "acme", .timeout = 1min});
+  const auto waits = add(jobs(), "sync", {.group = "acme"});
+  claim_one(jobs(), "sync", "ann", 10min);
+  EXPECT_EQ(wait_of(waits).reason, WaitReason::group_full);
+  advance(1min);
+  EXPECT_EQ(wait_of(waits).reason, WaitReason::turn);
+}
+
 TEST_P(JobWaitTest, ASpentRateSaysUntilWhen) {
   ASSERT_TRUE(ok(queues().set("api", {.rate_count = 2, .rate_period = 1min})));
   const auto ids = add_many(jobs(), "api", 3);

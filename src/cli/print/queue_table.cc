@@ -56,6 +56,7 @@ std::string short_wait(const JobWait& wait) {
     case WaitReason::group_full: return "group full";
     case WaitReason::blocked: return "waits for others";
     case WaitReason::not_due: return "not due";
+    case WaitReason::timed_out: return "timed out";
     case WaitReason::recovering: return "to be taken over";
     case WaitReason::no_worker: return "no worker";
     case WaitReason::turn: break;

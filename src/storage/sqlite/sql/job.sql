@@ -76,11 +76,16 @@ coalesce(g.token, (SELECT max(token) FROM leasehold_settled WHERE job_id = j.id 
 leasehold_lease_check AS k
   CROSS JOIN leasehold_lease AS o ON o.id = k.lease_id
   CROSS JOIN leasehold_job_grant AS h ON h.lease_id = k.lease_id AND h.queue = k.queue
- WHERE k.queue = j.queue AND o.ended_at IS NULL AND o.expires_at > :now
+ WHERE k.queue = j.queue AND o.ended_at IS NULL AND {runs_until} > :now
 
--- The job whose lease ends first.
+-- An attempt past its time limit no longer counts: the next claim fails it.
+-- fragment runs_until
+min(o.expires_at, coalesce((SELECT y.at FROM leasehold_deadline AS y WHERE y.job_id = h.job_id AND y.token = h.token),
+                           o.expires_at))
+
+-- The job that ends first.
 -- fragment runner
-': job ' || h.job_id || ' runs' || coalesce(' on ' || nullif(o.host, ''), ' for ' || o.holder), h.job_id, o.expires_at
+': job ' || h.job_id || ' runs for ' || o.holder || coalesce(' on ' || nullif(o.host, ''), ''), h.job_id, {runs_until}
 
 -- A predecessor that has ended without completing comes first: it may need an operator. With `run` and `cancel` the job
 -- waits for it only until a claim has recorded the end, or cancelled all dependents.
@@ -122,7 +127,7 @@ coalesce(
   (SELECT json_array('at_capacity', q.name || ' is at its limit (' || count(*) OVER () || ' of ' || q.max_running
                                     || ' running)' || {runner})
      FROM leasehold_queue AS q CROSS JOIN {runners} AND q.name = j.queue AND q.max_running
-     <= (SELECT count(*) FROM {runners}) ORDER BY o.expires_at, h.job_id LIMIT 1),
+     <= (SELECT count(*) FROM {runners}) ORDER BY {runs_until}, h.job_id LIMIT 1),
   (SELECT json_array('rate_limited', 'the rate of ' || name || ' is spent (' || rate_count || ' per '
                                      || printf('%.10g', rate_period / 1e6) || ' s)', NULL, changes_at)
      FROM (SELECT name, rate_count, rate_period,
@@ -131,7 +136,7 @@ coalesce(
   (SELECT json_array('group_full', 'the group ' || j.job_group || ' is at its limit (' || count(*) OVER () || ' of '
                                    || q.max_per_group || ' running)' || {runner})
      FROM leasehold_queue AS q CROSS JOIN {runners} AND q.name = j.queue AND h.job_group = j.job_group AND q.max_per_group
-     <= (SELECT count(*) FROM {runners} AND h.job_group = j.job_group) ORDER BY o.expires_at, h.job_id LIMIT 1),
+     <= (SELECT count(*) FROM {runners} AND h.job_group = j.job_group) ORDER BY {runs_until}, h.job_id LIMIT 1),
   CASE WHEN {is_worked} THEN json_array('turn', 'it waits for its turn', NULL, NULL) ELSE {no_worker} END)
 
 -- fragment no_worker
@@ -145,6 +150,9 @@ json_array('no_worker', 'no worker has asked for ' || j.queue || ' in the last {
 CASE WHEN s.job_id IS NOT NULL OR {has_lapsed} OR ({held_state} = 'running' AND g.job_id IS NOT NULL) THEN NULL
      ELSE coalesce({paused_wait},
        CASE WHEN g.job_id IS NOT NULL AND NOT ({is_worked}) THEN {no_worker}
+            WHEN EXISTS (SELECT 1 FROM leasehold_overdue AS x WHERE x.job_id = g.job_id AND x.at <= :now)
+            THEN (SELECT json_array('timed_out', 'it took longer than ' || x.text || ': the next claim fails it', NULL, NULL)
+                    FROM leasehold_overdue AS x WHERE x.job_id = g.job_id)
             WHEN g.job_id IS NOT NULL
             THEN json_array('recovering', 'its holder ' || l.holder || ' died: the next claim takes it over', NULL, NULL)
             WHEN d.due_at > :now THEN json_array('not_due', 'it is not due yet', NULL, d.due_at)

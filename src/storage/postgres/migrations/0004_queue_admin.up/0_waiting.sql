@@ -11,18 +11,21 @@ LANGUAGE sql STABLE AS $$
                   WHERE p_queue = ANY (w.queues) AND l.expires_at > p_moment)
 $$;
 
--- How many jobs of a queue, or of one of its groups, run, and the one whose lease ends first.
+-- How many jobs of a queue, or of one of its groups, run, and the one that ends first. An attempt past its time limit no
+-- longer counts: the next claim fails it.
 CREATE FUNCTION leasehold_internal.queue_runner(p_queue text, p_group text, p_moment timestamptz)
 RETURNS TABLE (jobs bigint, job_id bigint, description text, expires_at timestamptz)
 LANGUAGE sql STABLE AS $$
   SELECT count(*) OVER (), r.job_id,
-         'job ' || r.job_id || ' runs' || coalesce(' on ' || nullif(l.host, ''), ' for ' || l.holder), l.expires_at
+         'job ' || r.job_id || ' runs for ' || l.holder || coalesce(' on ' || nullif(l.host, ''), ''),
+         least(l.expires_at, d.at)
     FROM leasehold_internal.queue_running(p_queue) AS r
    CROSS JOIN LATERAL (SELECT t.* FROM leasehold_internal.lease AS t WHERE t.id = r.lease_id OFFSET 0) AS l
-   WHERE l.expires_at > p_moment
+    LEFT JOIN leasehold_internal.deadline AS d ON d.job_id = r.job_id AND d.token = r.token
+   WHERE least(l.expires_at, d.at) > p_moment
      AND (p_group IS NULL
           OR (SELECT j.job_group FROM leasehold_internal.job AS j WHERE j.id = r.job_id) = p_group)
-   ORDER BY l.expires_at, r.job_id LIMIT 1
+   ORDER BY least(l.expires_at, d.at), r.job_id LIMIT 1
 $$;
 
 -- A limit or a rate that keeps a job of this group from being claimed; NULL: none.
@@ -80,8 +83,10 @@ DECLARE
   state     text;
 BEGIN
   IF waits_for > 0 THEN
-    SELECT leasehold_internal.job_state(p.place, p.due_at, p.outcome, l.expires_at, p_moment, p.lapses_at) INTO state
+    SELECT leasehold_internal.job_state(p.place, p.due_at, p.outcome, least(l.expires_at, d.at), p_moment, p.lapses_at)
+      INTO state
       FROM leasehold_internal.job_place AS p LEFT JOIN leasehold_internal.lease AS l ON l.id = p.lease_id
+      LEFT JOIN leasehold_internal.deadline AS d ON d.job_id = p.id AND d.token = p.token
      WHERE p.id = waits_for;
     other_job := waits_for;
     message := format('it waits for job %s, which is %s', waits_for, state)
@@ -107,7 +112,8 @@ CREATE FUNCTION leasehold_internal.job_wait(
   OUT reason text, OUT message text, OUT other_job bigint, OUT changes_at timestamptz
 ) LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  q leasehold_internal.queue;
+  q    leasehold_internal.queue;
+  span text;
 BEGIN
   SELECT t.* INTO q FROM leasehold_internal.queue AS t WHERE t.name = p_queue;
   IF q.paused THEN
@@ -129,8 +135,12 @@ BEGIN
       reason := 'no_worker';
       message := format('no worker has asked for %s in the last {defaults.worker_seen as text}', p_queue);
     ELSIF reason IS NULL AND p_state = 'expired' THEN
-      reason := 'recovering';
-      message := format('its holder %s died: the next claim takes it over', p_holder);
+      span := (SELECT leasehold_internal.span_text(d.span) FROM leasehold_internal.deadline AS d
+                WHERE d.job_id = p_job AND d.token > 0
+                  AND leasehold_internal.is_past_limit(p_job, d.token, p_moment));
+      reason := CASE WHEN span IS NULL THEN 'recovering' ELSE 'timed_out' END;
+      message := CASE WHEN span IS NULL THEN format('its holder %s died: the next claim takes it over', p_holder)
+                      ELSE format('it took longer than %s: the next claim fails it', span) END;
     ELSIF reason IS NULL THEN
       reason := 'turn';
       message := 'it waits for its turn';

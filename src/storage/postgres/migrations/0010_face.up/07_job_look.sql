@@ -53,7 +53,7 @@ created_at, due_at, finished_at: when it was enqueued, when it is due, when it e
 holder, host, pid, heartbeat_at, held_until: of the worker that runs it.
 percent, message, stage: its progress.
 cancel_requested: job_cancel was called while it runs.
-wait_reason: why it is not running: paused, at_capacity, rate_limited, group_full, blocked, not_due, recovering, no_worker or turn.
+wait_reason: why it is not running: paused, at_capacity, rate_limited, group_full, blocked, not_due, timed_out, recovering, no_worker or turn.
 wait_text, wait_job_id, wait_until: the same in words, the job in the way, and when that may change.
 times_out_at: when the running attempt fails as timed out.
 cursor: what its attempts saved.
