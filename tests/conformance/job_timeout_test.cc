@@ -68,6 +68,21 @@ TEST_P(JobTimeoutTest, ALateFailureAgreesWithTheStore) {
   EXPECT_EQ(look(id).error, "timed out after 2m");
 }
 
+TEST_P(JobTimeoutTest, OnlyAFailureThatNamesTheLimitIsATimeout) {
+  add(jobs(), "q", {.timeout = 1500ms});
+  add(jobs(), "q", {.timeout = 1500ms});
+  add(jobs(), "q");
+  const auto grant = claim(jobs(), "q", claiming(3, 10min), by("alice"));
+  const auto fail_with = [&](std::size_t nth, const std::string& error) {
+    EXPECT_TRUE(ok(jobs().fail(grant.jobs[nth].id, grant.token, error)));
+    return events_of(grant.jobs[nth].id);
+  };
+  EXPECT_EQ(fail_with(0, "timed out after 1s 500ms"), "timed_out (after 1s 500ms)");
+  EXPECT_EQ(fail_with(1, "timed out after 1s"), "");
+  EXPECT_EQ(fail_with(2, "timed out after 1s 500ms"), "");
+  EXPECT_TRUE(lost(jobs().complete(grant.jobs[0].id, grant.token), LostReason::timed_out));
+}
+
 TEST_P(JobTimeoutTest, ACompletionThatComesBeforeAnythingElseIsAccepted) {
   const auto id = add(jobs(), "q", {.timeout = 2min});
   const auto job = claim_one(jobs(), "q", "alice", 10min);

@@ -91,7 +91,7 @@ void print_limits(const QueueInfo& queue) {
   if (queue.max_per_group > 0) print_field("max per group", std::to_string(queue.max_per_group));
   if (queue.rate_count > 0) print_field("rate", format_rate({.count = queue.rate_count, .period = queue.rate_period}));
   if (queue.default_ttl > Duration(0)) print_field("ttl", format_duration(queue.default_ttl));
-  if (queue.timeout > Duration(0)) print_field("timeout", format_duration(queue.timeout) + " per attempt");
+  if (queue.timeout > Duration(0)) print_field("timeout", format_limit(queue.timeout) + " per attempt");
 }
 
 void print_fields(const QueueInfo& queue) {

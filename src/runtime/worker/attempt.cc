@@ -86,7 +86,7 @@ void Attempt::watch_limit(std::function<void(const std::shared_ptr<Attempt>&)> f
 }
 
 Verdict Attempt::timed_out() const {
-  return Verdict::fail("timed out after " + format_duration(job.timeout.value_or(Duration(0))));
+  return Verdict::fail("timed out after " + format_limit(job.timeout.value_or(Duration(0))));
 }
 
 bool Attempt::report(const Progress& progress) {

@@ -596,6 +596,9 @@ SELECT count(*) FROM leasehold_settled AS s
    AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
                             WHERE r.job_id = j.id AND r.outcome = 'retried'), -1)
 
+-- fragment its_limit
+SELECT 1 FROM leasehold_attempt_limit AS x WHERE x.job_id = v.job_id AND x.token = v.token
+
 -- statement job_settle write
 -- takes job_id int, token int, verdict text, result bytes?, error text?, retryable bool, delay duration?
 -- gives job_settled
@@ -621,8 +624,14 @@ UPDATE temp.leasehold_verdict
 INSERT INTO leasehold_result (job_id, token, body)
 SELECT job_id, token, :result FROM temp.leasehold_verdict
  WHERE lease_id IS NOT NULL AND settled_as = 'completed' AND :result IS NOT NULL;
-INSERT INTO leasehold_error (job_id, token, body)
-SELECT job_id, token, :error FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL AND :error IS NOT NULL;
+-- A worker that stops an attempt at its limit fails it with the error of the store.
+INSERT INTO leasehold_error (job_id, token, body, timed_out)
+SELECT v.job_id, v.token, :error, :verdict = 'fail' AND EXISTS ({its_limit} AND :error = 'timed out after ' || x.text)
+  FROM temp.leasehold_verdict AS v WHERE v.lease_id IS NOT NULL AND :error IS NOT NULL;
+INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
+SELECT :now, v.job_id, 'timed_out', v.token, l.holder, l.host, substr(:error, 11)
+  FROM temp.leasehold_verdict AS v JOIN leasehold_lease AS l ON l.id = v.lease_id
+ WHERE :verdict = 'fail' AND EXISTS ({its_limit} AND :error = 'timed out after ' || x.text);
 {follow_up}, CASE WHEN :retryable THEN 'failure budget spent' ELSE 'not retryable' END
   {their_follow_ups};
 {judge_the_rest};

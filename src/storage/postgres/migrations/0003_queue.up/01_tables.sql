@@ -237,7 +237,7 @@ CREATE TABLE leasehold_internal.error (
   job_id    bigint  NOT NULL,
   token     bigint  NOT NULL,
   body      text    NOT NULL,
-  -- The store failed the attempt: it took longer than its limit.
+  -- The attempt took longer than its limit.
   timed_out boolean NOT NULL DEFAULT false,
   PRIMARY KEY (job_id, token)
 );

@@ -2,14 +2,11 @@
 -- watches them: a claim of their queue does it, a claim of any queue that gets nothing, the housekeeping of processes that
 -- work, `recover`, a heartbeat, or an act of an operator on the job.
 
--- "10m", "1h 30m", "250ms": as the library writes durations.
+-- "10m", "1h 30m", "1s 500ms": exact, as the library writes limits.
 CREATE FUNCTION leasehold_internal.span_text(p_span interval) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE
-    WHEN m.us >= (86400 * 1000000::bigint) THEN m.us / (86400 * 1000000::bigint) || 'd' || coalesce(' ' || nullif(m.us / (3600 * 1000000::bigint) % 24, 0) || 'h', '')
-    WHEN m.us >= (3600 * 1000000::bigint) THEN m.us / (3600 * 1000000::bigint) || 'h' || coalesce(' ' || nullif(m.us / (60 * 1000000::bigint) % 60, 0) || 'm', '')
-    WHEN m.us >= (60 * 1000000::bigint) THEN m.us / (60 * 1000000::bigint) || 'm' || coalesce(' ' || nullif(m.us / 1000000 % 60, 0) || 's', '')
-    WHEN m.us >= 1000000 THEN m.us / 1000000 || 's'
-    WHEN m.us >= 1000 THEN m.us / 1000 || 'ms' ELSE m.us || 'us' END
+  SELECT concat_ws(' ', nullif(m.us / 86400000000, 0) || 'd', nullif(m.us / 3600000000 % 24, 0) || 'h',
+                   nullif(m.us / 60000000 % 60, 0) || 'm', nullif(m.us / 1000000 % 60, 0) || 's',
+                   nullif(m.us / 1000 % 1000, 0) || 'ms', nullif(m.us % 1000, 0) || 'us')
     FROM (SELECT leasehold_internal.micros(p_span) AS us) AS m
 $$;
 
@@ -77,20 +74,21 @@ BEGIN
   RETURN true;
 END $$;
 
+-- The error of an attempt that took longer than its limit; NULL: it has none. A worker that stops its handler in time gives
+-- the same one.
+CREATE FUNCTION leasehold_internal.late_error(p_job_id bigint, p_token bigint) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT 'timed out after ' || leasehold_internal.span_text(d.span) FROM leasehold_internal.deadline AS d
+   WHERE d.job_id = p_job_id AND d.token = p_token
+$$;
+
 -- Fails an attempt that took longer than its limit, as its holder would have. The caller holds the locks.
 CREATE FUNCTION leasehold_internal.job_fail_late(
   p_job_id bigint, p_token bigint, p_lease_id bigint, p_moment timestamptz
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  span   text := (SELECT leasehold_internal.span_text(d.span) FROM leasehold_internal.deadline AS d
-                   WHERE d.job_id = p_job_id AND d.token = p_token);
-  judged record;
+  error text := leasehold_internal.late_error(p_job_id, p_token);
 BEGIN
-  PERFORM leasehold_internal.job_event(p_job_id, 'timed_out', p_token, p_lease_id, 'after ' || span, p_moment);
-  judged := leasehold_internal.job_judge(p_job_id, p_token, p_lease_id, 'fail', NULL, 'timed out after ' || span, true,
-                                         NULL, p_moment);
-  UPDATE leasehold_internal.error AS e SET timed_out = true WHERE e.job_id = p_job_id AND e.token = p_token;
-  RETURN judged.state;
+  RETURN (leasehold_internal.job_judge(p_job_id, p_token, p_lease_id, 'fail', NULL, error, true, NULL, p_moment)).state;
 END $$;
 
 -- Takes an attempt away whose time limit has passed, and returns the state of its job; NULL: nothing to do, or another
