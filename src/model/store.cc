@@ -80,6 +80,7 @@ Described describe(Type<Event>) {
       field<&Event::holder>("holder").means("the process that did it, or that it happened to"),
       field<&Event::previous_holder>("previous_holder"),
       field<&Event::detail>("detail").or_null(),
+      field<&Event::metadata>("metadata").as(Kind::json).or_null().means("of a job's event: the metadata of the job"),
       field<&Event::mark>("mark").or_null().means("with `--follow`: resume behind this event with `--resume`"),
   });
   return {"Event", fields};

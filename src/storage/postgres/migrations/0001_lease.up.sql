@@ -36,6 +36,8 @@ CREATE TABLE leasehold_internal.event (
   host            text        NOT NULL,
   previous_holder text,
   detail          text,
+  -- Of a job's event: the job's metadata, a JSON object.
+  metadata        text,
   -- Events appear when their transaction commits, not in the order of their ids: see event_new.
   transaction_id  xid8        NOT NULL DEFAULT pg_current_xact_id()
 );
@@ -340,10 +342,10 @@ END $$;
 CREATE FUNCTION leasehold_internal.event_list(
   p_after_id bigint, p_key text, p_max bigint, p_before_id bigint DEFAULT NULL
 ) RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text,
-                 host text, previous_holder text, detail text)
+                 host text, previous_holder text, detail text, metadata text)
 LANGUAGE sql STABLE AS $$
   SELECT n.* FROM (
-    SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail
+    SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail, e.metadata
       FROM leasehold_internal.event AS e
      WHERE e.id > p_after_id AND (p_before_id IS NULL OR e.id < p_before_id) AND (p_key IS NULL OR e.key = p_key)
      ORDER BY e.id DESC LIMIT p_max) AS n
@@ -356,9 +358,9 @@ $$;
 CREATE FUNCTION leasehold_internal.event_new(
   p_transaction_id bigint, p_id bigint, p_seen text, p_until text, p_key text, p_max bigint
 ) RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text, host text,
-                 previous_holder text, detail text, transaction_id bigint)
+                 previous_holder text, detail text, metadata text, transaction_id bigint)
 LANGUAGE sql STABLE AS $$
-  SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail,
+  SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail, e.metadata,
          e.transaction_id::text::bigint
     FROM leasehold_internal.event AS e
    WHERE (e.transaction_id, e.id) > (p_transaction_id::text::xid8, p_id)

@@ -2,13 +2,14 @@
 -- nothing to do, a script pays for one statement that finds nothing. Run on every connection, after connection.sql;
 -- temporary, so that other tools that open the file never see our triggers.
 
--- An event of a job. Its detail names the trace of the job's metadata, if it has one.
+-- An event of a job, with the job's metadata. Its detail names the trace, if they have one.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_job_event (at, job_id, what, token, holder, host, detail)
   AS SELECT 0, 0, 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_job_event_do INSTEAD OF INSERT ON leasehold_job_event
 BEGIN
-  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, metadata, detail)
   SELECT NEW.at, 'job', CAST(NEW.job_id AS TEXT), NEW.what, NEW.token, NEW.holder, NEW.host,
+         (SELECT metadata FROM leasehold_job WHERE id = NEW.job_id),
          CASE WHEN t.trace IS NULL THEN NEW.detail
               ELSE coalesce(NEW.detail || ', ', '') || 'traceparent ' || t.trace END
     FROM (SELECT 1) LEFT JOIN (

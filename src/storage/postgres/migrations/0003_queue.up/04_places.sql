@@ -54,11 +54,11 @@ CREATE FUNCTION leasehold_internal.job_event(
   p_job_id bigint, p_what text, p_token bigint, p_lease_id bigint, p_detail text, p_moment timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
+  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail, metadata)
   SELECT p_moment, 'job', p_job_id::text, p_what, p_token, coalesce(l.holder, ''), coalesce(l.host, ''),
-         leasehold_internal.with_trace(p_detail, (SELECT j.metadata FROM leasehold_internal.job AS j
-                                                   WHERE j.id = p_job_id))
-    FROM (SELECT) AS one LEFT JOIN leasehold_internal.lease AS l ON l.id = p_lease_id;
+         leasehold_internal.with_trace(p_detail, j.metadata), j.metadata
+    FROM (SELECT) AS one LEFT JOIN leasehold_internal.lease AS l ON l.id = p_lease_id
+    LEFT JOIN leasehold_internal.job AS j ON j.id = p_job_id;
 END $$;
 
 -- How often a job has had this outcome since its latest retry.

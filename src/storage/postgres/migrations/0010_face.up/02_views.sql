@@ -26,7 +26,8 @@ CREATE VIEW leasehold.rates AS
     FROM leasehold_internal.rate_list(NULL) AS r;
 
 CREATE VIEW leasehold.events AS
-  SELECT e.id, e.at, e.kind, e.key, e.what, e.holder, e.host, e.previous_holder, e.detail
+  SELECT e.id, e.at, e.kind, e.key, e.what, e.holder, e.host, e.previous_holder, e.detail,
+         e.metadata::json AS metadata
     FROM leasehold_internal.event AS e;
 
 CREATE VIEW leasehold.status AS
