@@ -422,7 +422,10 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
        j.created_at AS created_ats, CASE WHEN s.id THEN j.id END AS special_ids,
        CASE WHEN s.id THEN coalesce(j.schedule, '') END AS schedules,
        CASE WHEN s.id THEN coalesce(j.occurrence, 0) END AS occurrences,
-       CASE WHEN s.id THEN coalesce(j.job_group, '') END AS groups,
+       CASE WHEN s.id THEN coalesce(j.job_group, '')
+            -- Only groups are full.
+            WHEN c.outcome = 'at_capacity' AND c.places > 0
+            THEN (SELECT g.job_group FROM leasehold_job_grant AS g WHERE g.job_id = c.job_id) END AS groups,
        CASE WHEN s.id THEN coalesce(j.batch, '') END AS batches,
        CASE WHEN s.id THEN coalesce(j.metadata, '') END AS metadata,
        CASE WHEN s.id THEN coalesce(m.cursor, '') END AS cursors,

@@ -296,7 +296,8 @@ CREATE TYPE leasehold_internal.job_claimed AS (
   host          text,
   heartbeat_at  timestamptz,
   retry_at      timestamptz,
-  -- For a refusal because of a cap: the job that will free a place first. Holder, times and ttl are those of its lease.
+  -- For a refusal because of a cap: the job that will free a place first. Holder, times and ttl are those of its lease. If
+  -- only groups are full, `groups` has the group of that job.
   held_job_id   bigint,
   job_ids       bigint[],
   payloads      bytea[],
