@@ -188,7 +188,8 @@ BEGIN
   PERFORM FROM leasehold_internal.job AS j WHERE j.id = ANY (p_predecessors) ORDER BY j.id FOR KEY SHARE;
   missing := (SELECT min(w.id) FROM unnest(p_predecessors) AS w(id)
                WHERE NOT EXISTS (SELECT FROM leasehold_internal.job AS j WHERE j.id = w.id));
-  PERFORM leasehold_internal.require(missing IS NULL, format('job %s does not exist', missing));
+  PERFORM leasehold_internal.require(missing IS NULL,
+                                     format('it cannot depend on job %s, which does not exist', missing));
   INSERT INTO leasehold_internal.predecessor (job_id, after_id, if_failed)
   SELECT DISTINCT p_id, w.id, p_if_failed FROM unnest(p_predecessors) AS w(id);
   IF p_on_batch_end IS NOT NULL THEN
