@@ -107,6 +107,19 @@ TEST_F(WorkbenchTest, GivesBackTheOldestFirst) {
   EXPECT_FALSE(bench.has_unstarted());
 }
 
+TEST_F(WorkbenchTest, GivesBackOneThatWasNotStarted) {
+  Workbench bench({.seats = 1, .prefetch = 10});
+  put(bench, 1);
+  const auto started = bench.take(0);
+  put(bench, 2);
+  const auto waiting = bench.take_back(BootTime::max());
+  EXPECT_FALSE(bench.take_back(started));
+  EXPECT_FALSE(bench.take_back(waiting[0])) << "it has been given back";
+  bench.put({waiting[1]});
+  EXPECT_TRUE(bench.take_back(waiting[1]));
+  EXPECT_FALSE(bench.has_unstarted());
+}
+
 TEST_F(WorkbenchTest, AWaitForRoomEndsWhenTheWorkerStops) {
   Workbench bench({.seats = 1});
   put(bench, 1);

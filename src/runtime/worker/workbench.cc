@@ -49,18 +49,36 @@ void Workbench::put(std::vector<AttemptPtr> attempts) {
   many ? work_came_.notify_all() : work_came_.notify_one();
 }
 
+/// The pace was, because this attempt could not be started: prefetch nothing until jobs are quick again.
+void Workbench::too_optimistic(const Attempt& attempt) {
+  pace_ = std::max(pace_, BootClock::now() - attempt.claimed_at);
+}
+
 std::vector<AttemptPtr> Workbench::take_back(BootTime claimed_before) {
   const std::lock_guard lock(mutex_);
   std::vector<AttemptPtr> back;
   // In order of arrival, so the old ones are in front.
   while (!unstarted_.empty() && unstarted_.front()->claimed_at < claimed_before) {
-    // The pace was too optimistic: prefetch nothing until jobs are quick again.
-    pace_ = std::max(pace_, BootClock::now() - unstarted_.front()->claimed_at);
+    too_optimistic(*unstarted_.front());
     back.push_back(std::move(unstarted_.front()));
     unstarted_.pop_front();
   }
   unstarted_count_ = unstarted_.size();
   return back;
+}
+
+bool Workbench::take_back(const AttemptPtr& attempt) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find(unstarted_.begin(), unstarted_.end(), attempt);
+    if (found == unstarted_.end()) return false;
+    too_optimistic(*attempt);
+    unstarted_.erase(found);
+    unstarted_count_ = unstarted_.size();
+  }
+  // The fetcher waits for the moment at which the oldest is stale.
+  changed_.notify_all();
+  return true;
 }
 
 std::optional<BootTime> Workbench::oldest_claim() const {

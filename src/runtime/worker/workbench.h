@@ -35,6 +35,8 @@ class Workbench {
   void put(std::vector<AttemptPtr> attempts);
   /// Unstarted jobs that were claimed before this, to be released.
   std::vector<AttemptPtr> take_back(BootTime claimed_before);
+  /// The same for one of them. False: it was started.
+  bool take_back(const AttemptPtr& attempt);
   /// When the oldest unstarted job was claimed.
   [[nodiscard]] std::optional<BootTime> oldest_claim() const;
 
@@ -76,6 +78,7 @@ class Workbench {
  private:
   // These need mutex_.
   [[nodiscard]] int room() const;
+  void too_optimistic(const Attempt& attempt);
   [[nodiscard]] int prefetch_at_this_pace() const;
   [[nodiscard]] bool no_handler() const { return running_count_ == 0; }
   [[nodiscard]] std::vector<AttemptPtr> seated() const;
