@@ -14,10 +14,11 @@ constexpr std::size_t most_unwritten = 2000;
 
 }  // namespace
 
-Workbench::Workbench(const Size& size) : size_(size), seats_(static_cast<std::size_t>(size.seats)) {}
+Workbench::Workbench(const Size& size)
+    : size_(size), seats_(static_cast<std::size_t>(size.seats)), unlimited_(size.prefetch) {}
 
 int Workbench::prefetch_at_this_pace() const {
-  if (pace_ == Duration(0) || limits_) return 0;
+  if (pace_ == Duration(0) || unlimited_ < size_.prefetch) return 0;
   return static_cast<int>(std::min<std::int64_t>(size_.prefetch, size_.seats * (size_.lookahead / pace_)));
 }
 
@@ -42,7 +43,7 @@ void Workbench::put(std::vector<AttemptPtr> attempts) {
   {
     const std::lock_guard lock(mutex_);
     in_hand_ += attempts.size();
-    limits_ |= std::any_of(attempts.begin(), attempts.end(), [](const auto& attempt) { return attempt->limit(); });
+    for (const auto& attempt : attempts) unlimited_ = attempt->limit() ? 0 : std::min(unlimited_ + 1, size_.prefetch);
     std::move(attempts.begin(), attempts.end(), std::back_inserter(unstarted_));
     unstarted_count_ = unstarted_.size();
   }

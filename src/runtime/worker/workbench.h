@@ -94,8 +94,9 @@ class Workbench {
   std::uint64_t settled_ = 0;
   /// The recent time per job; zero before the first one is done.
   Duration pace_{0};
-  /// Jobs here have time limits, which run from the claim on: prefetch nothing.
-  bool limits_ = false;
+  /// Jobs without a time limit since the last one that had one, counted up to the prefetch. Limits run from the claim
+  /// on, so a prefetched job has less time: the worker prefetches only after so many jobs in a row had no limit.
+  int unlimited_;
   bool closed_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::size_t> unstarted_count_ = 0;
