@@ -6,6 +6,7 @@
 namespace leasehold::model {
 
 inline std::string JobModel::claim(const Ask& ask) {
+  if (!asked_.contains(ask.queue) || asked_[ask.queue] <= now_ - 60'000'000) asked_[ask.queue] = now_;
   if (ask.lease) {
     const auto& lease = leases_[index(workers_[index(*ask.lease)])];
     if (!lease.live(now_)) return "lost " + lease.loss();
@@ -59,6 +60,7 @@ inline std::string JobModel::replay(const Ask& ask, int lease) const {
     if (at(id).request.queue != ask.queue || std::ssize(claim.jobs) == ask.max) continue;
     claim.jobs.push_back(id);
     claim.attempts.push_back(static_cast<int>(at(id).tokens.size()));
+    claim.luggage.push_back(at(id).request.metadata + at(id).cursor);
     claim.solo = at(id).solo;
   }
   return claim.jobs.empty() ? "lost finished" : say(claim, now_);
@@ -190,6 +192,7 @@ inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& chose
     job.limit = job.request.timeout > 0 ? std::optional(now_ + job.request.timeout) : std::nullopt;
     granted_.push_back(id);
     claim.attempts.push_back(static_cast<int>(job.tokens.size()));
+    claim.luggage.push_back(job.request.metadata + job.cursor);
   }
   claim.ttl = leases_[index(lease)].ttl;
   claim.expires_at = leases_[index(lease)].expires_at;
