@@ -35,7 +35,7 @@ enum class JobState {
 LEASEHOLD_EXPORT const char* to_string(JobState state) noexcept;
 
 /// What happens to a job when one of its predecessors (`depends_on`) ends without completing: the predecessor failed
-/// finally, was cancelled, or was removed.
+/// finally, was cancelled, lapsed (it was not started in time), or was removed.
 enum class IfFailed {
   cancel,  ///< the job is cancelled, and so are the jobs that depend on it
   run,     ///< the job runs once all its predecessors have ended

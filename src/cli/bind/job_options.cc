@@ -67,8 +67,8 @@ void add_predecessors(CLI::App& command, NewJob& job) {
       ->type_name("ID");
   add_parsed(
       command, "--if-failed", job.if_failed, parse_if_failed,
-      "When a job of --depends-on fails finally, is cancelled or removed: cancel this one too, run it anyway, or "
-      "wait until the other is retried (default cancel)")
+      "When a job of --depends-on fails finally, lapses, is cancelled or removed: cancel this one too, run it anyway, "
+      "or wait until the other is retried (default cancel)")
       ->type_name("cancel|run|wait");
 }
 

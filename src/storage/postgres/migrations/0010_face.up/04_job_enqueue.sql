@@ -78,7 +78,7 @@ backoff_max: the longest pause.
 backoff_exponential: false keeps the pause at backoff_base.
 tags: up to 20 words to find it by.
 depends_on: ids of jobs that must be completed before.
-if_failed: what happens if one of them fails, without a further retry, or is cancelled: cancel, run, or wait for its retry.
+if_failed: what happens if one of them fails, without a further retry, is cancelled or lapses: cancel, run, or wait for its retry.
 timeout: how long an attempt may take. After that it fails as timed out, and can be retried. NULL: the limit of the queue (queue_set), or of the claim.
 expires_in: if no attempt has started before this time has passed, the job ends as lapsed.
 expires_at: a moment, instead of expires_in.

@@ -139,7 +139,7 @@ id: of the job.
 
 Answer:
 number: 1 for the first.
-outcome: running, completed, failed, expired, released, snoozed, retried or cancelled.
+outcome: running, completed, failed, expired, released, snoozed, returned, retried, cancelled or lapsed. returned: its lease expired before it began.
 holder, host, pid: of the worker.
 started_at, ended_at, error: of the attempt.
 
@@ -180,7 +180,7 @@ BEGIN
   outcome := leasehold_internal.job_retry(id);
 END $$;
 
-COMMENT ON FUNCTION leasehold.job_retry IS $doc$Makes a failed, cancelled or deferred job run now, with new budgets.
+COMMENT ON FUNCTION leasehold.job_retry IS $doc$Makes a failed, cancelled, lapsed or deferred job run now, with new budgets.
 
 id: of the job.
 
@@ -188,7 +188,7 @@ Outcomes:
 retried: it is available.
 waits: it is available once the jobs that it depends on are completed.
 available, running, blocked, completed: its state; nothing was done.
-dead: a job that it depends on has failed or is cancelled; retry that one.
+dead: a job that it depends on has failed, is cancelled or has lapsed; retry that one.
 duplicate: another job has its dedupe key.
 not_found: there is no such job.
 
