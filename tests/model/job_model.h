@@ -99,7 +99,9 @@ class JobModel {
     if (job.place == Place::granted) return "held";
     if (job.place == Place::blocked) return "invalid_argument";
     if (job.completed()) return "invalid_argument";
-    if (job.dead() && (key_is_taken(job) || must_not_run(job))) return "invalid_argument";
+    if (job.dead() && must_not_run(job)) return "invalid_argument";
+    if (const int owner = owner_of_key(job.request); job.dead() && owner != nobody) lapse(at(owner));
+    if (job.dead() && key_is_taken(job)) return "invalid_argument";
     bring_back(job);
     return job.place == Place::blocked ? "blocked" : "available";
   }

@@ -559,6 +559,12 @@ UPDATE temp.leasehold_chosen SET outcome = 'dead'
    AND EXISTS (SELECT 1 FROM leasehold_predecessor AS n
                  JOIN leasehold_settled AS s ON s.job_id = n.after_id AND s.final AND s.outcome <> 'completed'
                 WHERE n.job_id = leasehold_chosen.job_id AND n.if_failed = 'cancel');
+-- A job that was not started in time gives its key up.
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT d.job_id, 0, :now
+  FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_dedupe AS k ON k.queue = c.queue AND k.dedupe_key = c.dedupe_key
+ CROSS JOIN leasehold_deadline AS d ON d.job_id = k.job_id
+ WHERE c.outcome = 'retried' AND d.token = 0 AND d.at <= :now;
 -- A key whose period and job are over is free.
 DELETE FROM leasehold_dedupe
  WHERE (queue, dedupe_key) IN (SELECT queue, dedupe_key FROM temp.leasehold_chosen WHERE outcome = 'retried')
