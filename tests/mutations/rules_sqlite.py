@@ -241,3 +241,6 @@ broken("late finish wins", "the first answer to a request stays", SQL + "access.
 broken("enqueue repeated", "an enqueue repeated with its request id adds no job", SQL + "queue.sql",
        {"    ON q.request_id = :request_id AND q.created_at > :now - {defaults.request_kept}\n": "    ON false\n"},
        conformance("EnqueueRequestTest.TheSameId*"))
+broken("failed jobs kept no longer", "failed jobs are kept for a time of their own", SQL + "prune.sql",
+       {"coalesce(keep_failed, {forever})": "coalesce(keep_jobs, {forever})"},
+       conformance("RetentionTest.FailedJobs*"))
