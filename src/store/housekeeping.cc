@@ -11,6 +11,7 @@
 #include "base/time_text.h"
 #include "lease/reap.h"
 #include "leasehold/limits.h"
+#include "model/bounds.h"
 #include "storage/query.h"
 #include "store/store.h"
 
@@ -100,10 +101,7 @@ class Pruning {
   Duration call_timeout_;
 };
 
-Result<void> check_age(Duration older_than) {
-  if (older_than >= Duration(0)) return {};
-  return Error{.code = Errc::invalid_argument, .message = "the age is negative"};
-}
+Result<void> check_age(Duration older_than) { return check_span("age", older_than, Duration(0), bounds::max_delay); }
 
 }  // namespace
 

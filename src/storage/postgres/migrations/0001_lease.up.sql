@@ -154,10 +154,15 @@ LANGUAGE sql AS $$
       OR leasehold_internal.refuse('a batch is a number from 1 to 2147483647')
 $$;
 
+-- In seconds: a comparison of intervals counts 30 days a month, and would let 101 years pass.
+CREATE FUNCTION leasehold_internal.is_delay(p_span interval) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM p_span) BETWEEN 0 AND {bounds.max_delay as seconds} $$;
+
 CREATE FUNCTION leasehold_internal.require_age(older_than interval) RETURNS boolean
 LANGUAGE sql AS $$
-  SELECT (older_than >= interval '0') IS TRUE
-      OR leasehold_internal.refuse('an age is not negative: ' || coalesce(older_than::text, 'NULL'))
+  SELECT leasehold_internal.is_delay(older_than) IS TRUE
+      OR leasehold_internal.refuse(format('age %s is not between 0 and {bounds.max_delay as text}',
+                                          coalesce(older_than::text, 'NULL')))
 $$;
 
 -- Names of locks, holders, requests and the like.

@@ -31,7 +31,7 @@ DECLARE
 BEGIN
   PERFORM leasehold_internal.require_safe_transaction();
   FOREACH span IN ARRAY ARRAY[p_jobs, p_failed, p_history] LOOP
-    PERFORM span IS NULL OR span = interval '0' OR span BETWEEN {bounds.min_keep} AND {bounds.max_delay}
+    PERFORM span IS NULL OR span = interval '0' OR span >= {bounds.min_keep} AND leasehold_internal.is_delay(span)
          OR leasehold_internal.refuse('a retention is between {bounds.min_keep as text} and '
                                       '{bounds.max_delay as text}, or 0: forever');
   END LOOP;
@@ -61,7 +61,7 @@ END $$;
 CREATE FUNCTION leasehold_internal.retention_step(p_batch bigint, OUT pruned bigint, OUT wait interval)
 LANGUAGE plpgsql AS $$
 DECLARE
-  forever interval := interval '1000 years';
+  forever interval := {bounds.max_delay};
   r       leasehold_internal.retention;
   jobs    record;
   rest    record;

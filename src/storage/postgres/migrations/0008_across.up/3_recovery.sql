@@ -110,7 +110,7 @@ DECLARE
   s     leasehold_internal.schedule;
   given record;
 BEGIN
-  PERFORM leasehold_internal.require_safe_transaction();
+  PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_batch(p_max);
   SELECT 0, 0, 0, 0, 0, 0, 0 INTO locks, leases, jobs, chunks, claims, runs, failed;
   store_now := leasehold_internal.now();
   FOREACH what IN ARRAY '{lock,job,chunk,session}'::text[] LOOP

@@ -134,6 +134,7 @@ CREATE FUNCTION leasehold.schedule_next(
 DECLARE
   s record;
 BEGIN
+  PERFORM leasehold_internal.require(max BETWEEN 1 AND {bounds.max_next}, 'max is between 1 and {bounds.max_next}');
   SELECT i.cron, i.zone, i.misfire, i.next_run_at, i.next_occurrence, i.wall_now INTO s
     FROM leasehold_internal.schedule_list(name, 1, 0) AS i;
   IF s.cron IS NULL THEN
@@ -149,7 +150,7 @@ END $$;
 COMMENT ON FUNCTION leasehold.schedule_next IS $doc$Lists the next due moments of a schedule. A pause has one, since the next depends on the run.
 
 name: of the schedule.
-max: at most so many.
+max: at most so many, 1 to {bounds.max_next}.
 
 Answer:
 occurrence: a row for each.
