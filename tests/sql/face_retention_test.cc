@@ -1,4 +1,5 @@
-// A store that is used from SQL alone: the call that waits for work also removes what the store keeps no longer.
+// A store that is used from SQL alone: calls that wait for work, or find none, also remove what the store keeps no
+// longer.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"
@@ -54,6 +55,69 @@ TEST_F(FaceRetentionTest, AtAHigherIsolationLevelItWaitsAndRemovesNothing) {
   EXPECT_EQ(ask("until IS NOT NULL FROM leasehold.await_topic('queue:mail')"), "t");
   alice_.run("COMMIT");
   EXPECT_EQ(rows("job"), "1");
+}
+
+TEST_F(FaceRetentionTest, APollerThatFindsNothingRemovesIt) {
+  ask("total FROM leasehold.chunk_plan('done', '{}', '{}')");
+  ask("created FROM leasehold.schedule_set('later', every_min => '1 hour')");
+  ask("outcome FROM leasehold.lock_acquire('held', ttl => '20 days')");
+  for (const auto* poll :
+       {"outcome FROM leasehold.job_claim('mail')", "outcome FROM leasehold.chunk_claim('done')",
+        "outcome FROM leasehold.schedule_acquire('later')",
+        "t.outcome FROM leasehold.session_open() AS o, leasehold.claim_take(NULL, o.id, o.token) AS t",
+        "r.outcome FROM leasehold.lock_acquire('short') AS a, leasehold.lock_release('short', a.token) "
+        "AS r"}) {
+    work(5);
+    EXPECT_EQ(rows("job"), "5");
+    // A step was done a moment ago: no call does another.
+    for (int i = 0; i < 3; ++i) ask(poll);
+    store_.advance(8 * 24h);
+    ask("outcome FROM leasehold.lock_acquire('held')");
+    EXPECT_EQ(rows("job"), "5") << "a call that is held for others to work does not";
+    observer_.run(here("UPDATE leasehold_internal.schedule SET next_run_at = leasehold_internal.now() + '1 hour'"));
+    ask(poll);
+    EXPECT_EQ(rows("job"), "0") << poll;
+  }
+}
+
+TEST_F(FaceRetentionTest, AClaimThatGetsSomethingRemovesNothing) {
+  work(5);
+  store_.advance(8 * 24h);
+  ask("id FROM leasehold.job_enqueue('mail', '{}')");
+  EXPECT_EQ(ask("outcome FROM leasehold.job_claim('mail')"), "granted");
+  EXPECT_EQ(rows("job"), "6");
+  EXPECT_EQ(ask("outcome FROM leasehold.job_claim('mail')"), "empty");
+  EXPECT_EQ(rows("job"), "1");
+}
+
+TEST_F(FaceRetentionTest, WhileNoStepIsDueAnIdlePollWritesNothing) {
+  ask("outcome FROM leasehold.job_claim('mail')");
+  ask("outcome FROM leasehold.job_claim('mail')");
+  const auto seen = [&] {
+    return observer_.scalar(here("SELECT concat_ws(' ', xmin, xmax, ctid) FROM leasehold_internal.retention"));
+  };
+  const auto before = seen();
+  for (int i = 0; i < 5; ++i) ask("outcome FROM leasehold.job_claim('mail')");
+  EXPECT_EQ(seen(), before);
+}
+
+TEST_F(FaceRetentionTest, AStepThatFailsIsNotThePollersAffair) {
+  work(5);
+  store_.advance(8 * 24h);
+  observer_.run(
+      here("CREATE FUNCTION leasehold_internal.stop_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE "
+           "EXCEPTION 'no'; END $$"));
+  observer_.run(
+      here("CREATE TRIGGER stop_it BEFORE DELETE ON leasehold_internal.job FOR EACH ROW EXECUTE FUNCTION "
+           "leasehold_internal.stop_it()"));
+  EXPECT_EQ(ask("outcome FROM leasehold.job_claim('mail')"), "empty");
+  EXPECT_EQ(rows("job"), "5");
+  observer_.run(here("DROP TRIGGER stop_it ON leasehold_internal.job; DROP FUNCTION leasehold_internal.stop_it()"));
+  EXPECT_EQ(ask("outcome FROM leasehold.job_claim('mail')"), "empty");
+  EXPECT_EQ(rows("job"), "5") << "not again at once";
+  store_.advance(61s);
+  ask("outcome FROM leasehold.job_claim('mail')");
+  EXPECT_EQ(rows("job"), "0");
 }
 
 }  // namespace

@@ -109,3 +109,21 @@ BEGIN
      SET next_at = leasehold_internal.now() + wait, after_job = jobs.last_id, after_lease = leases.last_id,
          after_event = events.last_id, after_lock = locks.last_name;
 END $$;
+
+-- For calls of people that found nothing to do: a step, if one is due. Usually none is, and then this reads one row. An
+-- error of a step is not its caller's: history stays a little longer.
+CREATE FUNCTION leasehold_internal.retention_turn() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed'
+     OR EXISTS (SELECT FROM leasehold_internal.retention AS r WHERE r.next_at > leasehold_internal.now()) THEN
+    RETURN;
+  END IF;
+  BEGIN
+    PERFORM leasehold_internal.retention_step(256);
+  EXCEPTION WHEN OTHERS THEN
+    INSERT INTO leasehold_internal.retention DEFAULT VALUES ON CONFLICT DO NOTHING;
+    UPDATE leasehold_internal.retention AS t SET next_at = leasehold_internal.now() + interval '1 minute'
+     WHERE t.id IN (SELECT r.id FROM leasehold_internal.retention AS r FOR UPDATE SKIP LOCKED);
+  END;
+END $$;

@@ -59,6 +59,9 @@ DECLARE
     timeout);
 BEGIN
   IF c.outcome <> 'granted' THEN
+    IF c.outcome = 'empty' THEN
+      PERFORM leasehold_internal.retention_turn();
+    END IF;
     RETURN NEXT ROW(c.outcome, c.why, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, NULL, c.replayed, c.holder, c.host, c.heartbeat_at, c.expires_at,
                     c.held_job_id, c.retry_at, c.store_now)::leasehold.job_claimed;

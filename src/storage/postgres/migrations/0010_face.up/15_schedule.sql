@@ -140,9 +140,13 @@ CREATE FUNCTION leasehold.schedule_acquire(
 ) RETURNS leasehold.schedule_answer LANGUAGE plpgsql AS $$
 DECLARE
   h leasehold_internal.holder := leasehold_internal.holder_of(holder);
+  a leasehold_internal.schedule_answer := leasehold_internal.schedule_acquire(
+    name, h.name, at_once, ttl, request_id, h.host, h.boot_id, h.pid, h.process_start, h.tty, h.instance);
 BEGIN
-  RETURN leasehold_internal.schedule_face(leasehold_internal.schedule_acquire(
-    name, h.name, at_once, ttl, request_id, h.host, h.boot_id, h.pid, h.process_start, h.tty, h.instance));
+  IF a.outcome IN ('not_due', 'held') THEN
+    PERFORM leasehold_internal.retention_turn();
+  END IF;
+  RETURN leasehold_internal.schedule_face(a);
 END $$;
 
 COMMENT ON FUNCTION leasehold.schedule_acquire IS $doc$Starts a run if the schedule is due and free. Let every host call it: one gets the run.

@@ -1,17 +1,13 @@
 -- The store as a whole.
 
--- Programs that know only SQL call this in their loop, so this is where they prune. A step cannot run at a higher
--- isolation level.
 CREATE FUNCTION leasehold.await_topic(topic text, wait interval DEFAULT '1 minute', OUT until timestamptz)
 LANGUAGE plpgsql AS $$
 BEGIN
-  IF current_setting('transaction_isolation') = 'read committed' THEN
-    PERFORM leasehold_internal.retention_step(256);
-  END IF;
+  PERFORM leasehold_internal.retention_turn();
   until := leasehold_internal.await_topic(topic, wait);
 END $$;
 
-COMMENT ON FUNCTION leasehold.await_topic IS $doc$Asks for notifications about a topic for a while. Changes notify the channel leasehold only while a caller waits for them. See "How to wait". It also removes a little of what the store keeps no longer, so that nothing has to be swept.
+COMMENT ON FUNCTION leasehold.await_topic IS $doc$Asks for notifications about a topic for a while. Changes notify the channel leasehold only while a caller waits for them. See "How to wait". If it is time, it also removes a little of what the store keeps no longer.
 
 topic: queue:NAME, job:ID, lock:NAME, chunks:SET, item:KEY or schedules.
 wait: up to a day; call it again before it ends.
