@@ -208,7 +208,7 @@ TEST_F(ChunkFunctionsTest, BadInputIsRefusedAndChangesNothing) {
 
 TEST_F(ChunkFunctionsTest, TheViewOfAllLeasesShowsChunks) {
   claimed(alice_);
-  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || locked_by FROM leasehold.leases")),
+  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || holder FROM leasehold.leases")),
             "chunk orders/a running alice");
   store_.advance(1h);
   EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.leases")), "expired");

@@ -75,7 +75,7 @@ TEST_F(FaceLifeTest, OfManyJobs) {
       "1 2 3");
   EXPECT_EQ(ask("string_agg(concat_ws(' ', id, payload), ' ' ORDER BY id) FROM leasehold.job_claim('mail', 10)"),
             "1 1 2 {\"a\": 2} 3 null");
-  const auto token = ask("max(token) FROM leasehold.leases WHERE kind = 'job'");
+  const auto token = ask("max(token) FROM leasehold_internal.held_lease WHERE kind = 'job'");
   EXPECT_EQ(ask("string_agg(s.outcome || ' ' || s.state, ' ') FROM unnest('{1,2}'::bigint[]) AS u(id), LATERAL "
                 "leasehold.job_complete(u.id, " +
                 token + ") AS s"),

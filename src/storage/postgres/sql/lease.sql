@@ -32,7 +32,7 @@ SELECT * FROM leasehold_internal.event_new(:transaction_id, :id, :seen, :until, 
 WITH clock AS MATERIALIZED (SELECT leasehold_internal.now() AS moment)
 SELECT v.kind, v.key, v.token, v.holder, v.host, v.boot_id, v.pid, v.process_start, v.tty, v.ttl, v.acquired_at,
        v.heartbeat_at, v.expires_at, clock.moment AS store_now
-  FROM leasehold.leases AS v CROSS JOIN clock
+  FROM leasehold_internal.held_lease AS v CROSS JOIN clock
  WHERE (:kind IS NULL OR v.kind = :kind) AND (:held_by IS NULL OR v.holder = :held_by)
    AND (:state IS NULL OR CASE WHEN v.expires_at > clock.moment THEN 'running' ELSE 'expired' END = :state)
  ORDER BY v.expires_at, v.kind, v.key LIMIT :max OFFSET :skip;

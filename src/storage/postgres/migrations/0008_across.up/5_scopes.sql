@@ -46,6 +46,8 @@ BEGIN
   EXECUTE format('GRANT USAGE ON SCHEMA leasehold, leasehold_internal TO %I', role);
   FOR object IN SELECT c.oid::regclass FROM pg_class AS c
                  WHERE c.relnamespace = 'leasehold'::regnamespace AND c.relkind = 'v'
+                    -- What the library lists.
+                    OR c.oid = 'leasehold_internal.held_lease'::regclass
   LOOP
     EXECUTE format('GRANT SELECT ON %s TO %I', object, role);
   END LOOP;
