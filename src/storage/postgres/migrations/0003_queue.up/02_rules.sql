@@ -3,6 +3,23 @@
 CREATE FUNCTION leasehold_internal.micros(p_span interval) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT (extract(epoch FROM p_span) * 1000000)::bigint $$;
 
+-- Reads bytes as JSON; NULL if they are not JSON, or have characters that this database cannot store.
+CREATE FUNCTION leasehold_internal.as_json(p_bytes bytea) RETURNS jsonb
+LANGUAGE plpgsql STABLE STRICT AS $$
+BEGIN
+  RETURN convert_from(p_bytes, 'UTF8')::jsonb;
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION leasehold_internal.as_json(p_text text) RETURNS jsonb
+LANGUAGE plpgsql STABLE STRICT AS $$
+BEGIN
+  RETURN p_text::jsonb;
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+  RETURN NULL;
+END $$;
+
 -- A moment for a job: RFC 3339 and the calendar of schedules begin with the year 1 and end with 9999.
 CREATE FUNCTION leasehold_internal.require_moment(p_moment timestamptz) RETURNS boolean
 LANGUAGE sql AS $$

@@ -131,7 +131,8 @@ CREATE VIEW leasehold.sessions AS
   SELECT s.id AS session_id,
          leasehold_internal.session_state(l.ended_at, l.end_reason, l.expires_at, l.ttl, s.progress_at, s.parked_until,
                                           clock.moment) AS state,
-         s.label, l.holder, l.host, l.tty, l.pid, s.codebase, s.track, s.metadata, l.acquired_at AS opened_at,
+         s.label, l.holder, l.host, l.tty, l.pid, s.codebase, s.track,
+         leasehold_internal.as_json(s.metadata) AS metadata, l.acquired_at AS opened_at,
          l.heartbeat_at, s.progress_at, s.progress,
          leasehold_internal.whole_seconds(clock.moment - l.heartbeat_at) AS heartbeat_age_seconds,
          leasehold_internal.whole_seconds(clock.moment - l.heartbeat_at) / 60 AS heartbeat_age_minutes,
@@ -159,7 +160,7 @@ CREATE VIEW leasehold.items AS
                                                    WHERE n.item = i.key AND o.done_at IS NULL), clock.moment) AS state,
          i.priority, c.session_id, s.label, l.holder, l.host, c.taken_at,
          leasehold_internal.whole_seconds(clock.moment - c.taken_at) / 60 AS claim_duration_minutes, l.expires_at,
-         i.done_at, i.done_by, i.created_at, i.metadata
+         i.done_at, i.done_by, i.created_at, leasehold_internal.as_json(i.metadata) AS metadata
     FROM leasehold_internal.item AS i
     LEFT JOIN leasehold_internal.claim AS c ON c.item = i.key AND c.ended_at IS NULL
     LEFT JOIN leasehold_internal.lease AS l ON l.id = c.lease_id

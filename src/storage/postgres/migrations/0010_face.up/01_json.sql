@@ -3,23 +3,6 @@
 -- Each function has a comment that docs/sql.md is made of: what it does, parameters, answer, refusals, an example that
 -- a test runs, and its scope.
 
--- Reads bytes as JSON; NULL if they are not JSON, or have characters that this database cannot store.
-CREATE FUNCTION leasehold_internal.as_json(p_bytes bytea) RETURNS jsonb
-LANGUAGE plpgsql STABLE STRICT AS $$
-BEGIN
-  RETURN convert_from(p_bytes, 'UTF8')::jsonb;
-EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
-  RETURN NULL;
-END $$;
-
-CREATE FUNCTION leasehold_internal.as_json(p_text text) RETURNS jsonb
-LANGUAGE plpgsql STABLE STRICT AS $$
-BEGIN
-  RETURN p_text::jsonb;
-EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
-  RETURN NULL;
-END $$;
-
 -- The bytes of JSON as the store keeps them: UTF-8, whatever the encoding of the database.
 CREATE FUNCTION leasehold_internal.json_bytes(p_json jsonb) RETURNS bytea
 LANGUAGE sql STABLE STRICT AS $$ SELECT convert_to(p_json::text, 'UTF8') $$;
