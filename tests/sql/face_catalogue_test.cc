@@ -50,10 +50,11 @@ TEST_F(FaceCatalogueTest, EveryParameterAndColumnIsDescribed) {
             "NULL");
   EXPECT_EQ(ask(R"(SELECT string_agg(c.relname || '.' || a.attname, ' ') FROM pg_class AS c
                      JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0
-                    WHERE c.relnamespace = 'leasehold'::regnamespace AND c.relkind = 'c'
-                      AND concat_ws(E'\n', obj_description(c.reltype, 'pg_type'),
-                                    obj_description('leasehold'::regnamespace, 'pg_namespace'))
-                          !~ ('(^|\n)(\w+, )*' || a.attname || '(, \w+)*: '))"),
+                    WHERE c.relnamespace = 'leasehold'::regnamespace AND c.relkind IN ('c', 'v')
+                      AND (concat_ws(E'\n', obj_description(c.reltype, 'pg_type'), obj_description(c.oid, 'pg_class'),
+                                     obj_description('leasehold'::regnamespace, 'pg_namespace'))
+                           !~ ('(^|\n)(\w+, )*' || a.attname || '(, \w+)*: ')
+                           OR coalesce(col_description(c.oid, a.attnum), '') = ''))"),
             "NULL");
 }
 
@@ -62,6 +63,32 @@ TEST_F(FaceCatalogueTest, EveryTypeAndViewIsDescribed) {
                     WHERE c.relnamespace = 'leasehold'::regnamespace AND c.relkind IN ('c', 'v')
                       AND coalesce(obj_description(c.oid, 'pg_class'), obj_description(c.reltype, 'pg_type')) IS NULL)"),
             "NULL");
+  // What it shows, its columns, and an example that asks it.
+  EXPECT_EQ(ask(R"(SELECT string_agg(c.relname, ' ') FROM pg_class AS c
+                    WHERE c.relnamespace = 'leasehold'::regnamespace AND c.relkind = 'v'
+                      AND obj_description(c.oid, 'pg_class')
+                          !~ ('^[A-Z].*\.\n\n(.*: .*\n)+\nExample:\n(.*\n)*.*FROM leasehold[^.]*\.' || c.relname || '[ ;]'))"),
+            "NULL");
+}
+
+TEST_F(FaceCatalogueTest, OneThingHasOneName) {
+  // docs/decisions.md: what another holds is held_since and held_until, and a grant acquired_at and expires_at.
+  const std::string columns = R"(SELECT string_agg(c.relname || '.' || a.attname, ' ' ORDER BY c.relname, a.attname)
+                                   FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0
+                                  WHERE c.relnamespace = 'leasehold'::regnamespace AND )";
+  EXPECT_EQ(
+      ask(columns + "c.relkind = 'v' AND a.attname IN ('acquired_at', 'expires_at', 'since', 'until', 'taken_at')"),
+      "jobs.expires_at rates.taken_at tokens.expires_at")
+      << "of the job, of the turn and of the API token itself";
+  EXPECT_EQ(ask(columns + "a.attname IN ('paused_reason', 'since', 'until', 'locked_by', 'locked_until', 'job')"),
+            "NULL");
+  EXPECT_EQ(
+      ask(columns + "c.relkind = 'v' AND a.attname = CASE WHEN c.relname IN ('items', 'claims', 'chunks') THEN 'key' "
+                    "WHEN c.relname IN ('jobs', 'sessions', 'leases', 'tokens', 'events', 'audit') THEN 'id' "
+                    "WHEN c.relname IN ('locks', 'queues', 'chunk_sets', 'schedules', 'schedule_runs', 'rates') THEN "
+                    "'name' END"),
+      "audit.id chunk_sets.name chunks.key claims.key events.id items.key jobs.id leases.id locks.name queues.name "
+      "rates.name schedule_runs.name schedules.name sessions.id tokens.id");
 }
 
 TEST_F(FaceCatalogueTest, NoViewShowsAProof) {

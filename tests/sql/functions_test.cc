@@ -128,7 +128,7 @@ TEST_F(FunctionsTest, TheViewShowsWhatIsHeld) {
   acquired("deploy", "30 seconds");
   store_.advance(10s);
   EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || holder || ' ' || "
-                               "(expires_at - leasehold_internal.now()) FROM leasehold.leases")),
+                               "(held_until - leasehold_internal.now()) FROM leasehold.leases")),
             "lock deploy running alice 00:00:20");
   store_.advance(20s);
   EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.leases")), "expired");

@@ -66,7 +66,8 @@ END $$;
 CREATE VIEW leasehold.chunks AS
   SELECT s.name AS set, c.key,
          leasehold_internal.chunk_state(c.final, c.lease_id, l.expires_at, c.due_at, clock.moment) AS state, c.rows,
-         leasehold_internal.as_json(c.cursor) AS cursor, c.attempts, c.failures, c.crashes, c.holder, c.host, l.heartbeat_at, l.expires_at,
+         leasehold_internal.as_json(c.cursor) AS cursor, c.attempts, c.failures, c.crashes, c.holder, c.host, l.heartbeat_at,
+         l.expires_at AS held_until,
          nullif(c.due_at, '-infinity') AS due_at, c.saved_at, c.finished_at, c.synced_at, c.error, c.note,
          leasehold_internal.as_json(c.spec) AS spec, c.position
     FROM leasehold_internal.chunk_set AS s

@@ -125,8 +125,8 @@ CREATE VIEW leasehold.schedules AS
          leasehold_internal.whole_seconds(least(s.next_run_at, s.triggered_at) - clock.moment) AS next_run_in_seconds,
          CASE WHEN s.triggered_at < s.next_run_at THEN 'triggered' ELSE s.next_cause END AS next_cause,
          s.queue, leasehold_internal.as_json(CASE WHEN s.queue IS NOT NULL THEN k.payload END) AS payload,
-         leasehold_internal.as_json(k.command) AS command, s.paused_at, s.paused_reason AS pause_reason, l.holder, l.host, l.acquired_at AS since,
-         l.heartbeat_at, l.expires_at AS until, e.occurrence AS last_occurrence, e.outcome AS last_outcome,
+         leasehold_internal.as_json(k.command) AS command, s.paused_at, s.paused_reason AS pause_reason, l.holder, l.host, l.acquired_at AS held_since,
+         l.heartbeat_at, l.expires_at AS held_until, e.occurrence AS last_occurrence, e.outcome AS last_outcome,
          e.holder AS last_holder, e.finished_at AS last_finished_at, e.error AS last_error
     FROM leasehold_internal.schedule AS s
     LEFT JOIN leasehold_internal.schedule_task AS k ON k.schedule_id = s.id

@@ -74,8 +74,8 @@ CREATE VIEW leasehold_internal.held_lease AS
 
 -- For people in psql. It shows no tokens: a token is the holder's proof.
 CREATE VIEW leasehold.leases AS
-  SELECT v.kind, v.key, v.state, v.holder, v.host, v.pid, v.tty, v.acquired_at, v.heartbeat_at, v.expires_at, v.ttl,
-         v.lease_id, v.boot_id, v.process_start
+  SELECT v.kind, v.key, v.state, v.holder, v.host, v.pid, v.tty, v.acquired_at AS held_since, v.heartbeat_at,
+         v.expires_at AS held_until, v.ttl, v.lease_id AS id, v.boot_id, v.process_start
     FROM leasehold_internal.held_lease AS v;
 
 -- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are taken.

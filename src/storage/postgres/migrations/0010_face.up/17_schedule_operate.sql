@@ -10,7 +10,7 @@ COMMENT ON FUNCTION leasehold.schedule_fire IS $doc$Enqueues the job of a schedu
 name: of the schedule.
 
 Outcomes:
-enqueued: id is the job.
+enqueued: job_id is the job.
 not_due: it is due at next_run_at.
 paused: it is paused.
 busy: it is being changed right now; try again.
@@ -19,7 +19,7 @@ not_found: there is no such schedule, or it has no queue.
 Errors: LH002.
 
 Example:
-SELECT outcome, id, next_run_at FROM leasehold.schedule_fire('nightly');
+SELECT outcome, job_id, next_run_at FROM leasehold.schedule_fire('nightly');
 
 Scope: work.$doc$;
 
