@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"
+#include "support/results.h"
 
 namespace leasehold::support {
 namespace {
@@ -118,6 +119,49 @@ TEST_F(FaceRetentionTest, AStepThatFailsIsNotThePollersAffair) {
   store_.advance(61s);
   ask("outcome FROM leasehold.job_claim('mail')");
   EXPECT_EQ(rows("job"), "0");
+}
+
+TEST_F(FaceRetentionTest, TheSettingsAreAView) {
+  EXPECT_EQ(ask("concat_ws(' ', keep_jobs, keep_failed, keep_history) FROM leasehold.retention"),
+            "7 days 30 days 7 days");
+  alice_.run(here("UPDATE leasehold.retention SET keep_jobs = '1 hour', keep_failed = '0'"));
+  EXPECT_EQ(must(store_.open().retention()), (Retention{.keep_jobs = 1h, .keep_failed = 0s}));
+  EXPECT_EQ(ask("concat_ws(' ', keep_jobs, keep_failed, keep_history) FROM leasehold.retention"),
+            "01:00:00 00:00:00 7 days");
+  work(5);
+  store_.advance(2h);
+  ask("outcome FROM leasehold.job_claim('mail')");
+  EXPECT_EQ(rows("job"), "0");
+  for (const auto* wrong : {"keep_jobs = '1 second'", "keep_jobs = '-1 day'", "keep_failed = '101 years'",
+                            "keep_history = NULL", "keep_history = 'infinity'"}) {
+    const auto state = alice_.fail(here(std::string("UPDATE leasehold.retention SET ") + wrong)).state;
+    EXPECT_TRUE(state == "LH003" || state == "22007") << wrong << ": " << state;
+  }
+  EXPECT_EQ(must(store_.open().retention()), (Retention{.keep_jobs = 1h, .keep_failed = 0s}));
+}
+
+TEST_F(FaceRetentionTest, OnlyScopeAdminChangesThem) {
+  const auto role = "keeper_" + store_.schema();
+  observer_.run("CREATE ROLE " + role);
+  const auto tried = [&](const std::string& sql) {
+    alice_.run("SET ROLE " + role);
+    const auto state = alice_.fail(here(sql)).state;
+    alice_.run("RESET ROLE");
+    return state;
+  };
+  const std::string change = "UPDATE leasehold.retention SET keep_jobs = '2 days'";
+  for (const auto* scope : {"read", "produce", "work", "admin"}) {
+    observer_.run(here("SELECT leasehold.grant_scope('" + role + "', '" + scope + "')"));
+    EXPECT_EQ(tried("SELECT * FROM leasehold.retention"), "") << scope;
+    EXPECT_EQ(tried(change), std::string(scope) == "admin" ? "" : "42501") << scope;
+  }
+  EXPECT_EQ(tried("INSERT INTO leasehold.retention VALUES ('1 day', '1 day', '1 day')"), "55000");
+  EXPECT_EQ(tried("DELETE FROM leasehold.retention"), "55000");
+  observer_.run(here("SELECT leasehold.grant_scope('" + role + "', 'work')"));
+  EXPECT_EQ(tried(change), "42501") << "narrowed";
+  observer_.run(here("SELECT leasehold.revoke_scope('" + role + "')"));
+  EXPECT_EQ(tried("SELECT * FROM leasehold.retention"), "42501");
+  observer_.run("DROP ROLE " + role);
 }
 
 }  // namespace

@@ -51,6 +51,9 @@ BEGIN
   LOOP
     EXECUTE format('GRANT SELECT ON %s TO %I', object, role);
   END LOOP;
+  IF scope = 'admin' THEN
+    EXECUTE format('GRANT UPDATE ON leasehold.retention TO %I', role);
+  END IF;
   FOR object IN SELECT s.oid::regprocedure FROM leasehold_internal.scoped AS s WHERE s.level <= widest LOOP
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', object, role);
     granted := granted + 1;

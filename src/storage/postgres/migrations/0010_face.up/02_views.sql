@@ -39,6 +39,23 @@ CREATE VIEW leasehold.status AS
 CREATE VIEW leasehold.metrics AS
   SELECT m.name, m.labels, m.value FROM leasehold_internal.metrics_list() AS m;
 
+-- The settings, and how to change them without one more function. Who may change them follows from the right to UPDATE.
+CREATE VIEW leasehold.retention AS
+  SELECT r.keep_jobs, r.keep_failed, r.keep_history FROM leasehold_internal.retention_show() AS r;
+
+CREATE FUNCTION leasehold_internal.retention_changed() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold_internal, pg_temp AS $$
+BEGIN
+  PERFORM leasehold_internal.require(num_nulls(NEW.keep_jobs, NEW.keep_failed, NEW.keep_history) = 0,
+                                     'a retention is not NULL: 0 keeps everything');
+  SELECT s.keep_jobs, s.keep_failed, s.keep_history INTO NEW
+    FROM leasehold_internal.retention_set(NEW.keep_jobs, NEW.keep_failed, NEW.keep_history) AS s;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER retention_changed INSTEAD OF UPDATE ON leasehold.retention
+  FOR EACH ROW EXECUTE FUNCTION leasehold_internal.retention_changed();
+
 COMMENT ON SCHEMA leasehold IS $doc$Leases, locks, jobs, chunks, sessions and schedules, for every program that speaks SQL.
 
 Parameters that mean the same in every function:
@@ -300,3 +317,13 @@ job_id: the job that was enqueued.
 
 Example:
 SELECT name, occurrence, outcome, took, counts FROM leasehold.schedule_runs ORDER BY occurrence DESC LIMIT 20;$doc$;
+
+COMMENT ON VIEW leasehold.retention IS $doc$One row: how long the store keeps what has ended. A role with scope admin may UPDATE it; LH003 refuses less than {bounds.min_keep as text}, more than {bounds.max_delay as text}, and NULL. Zero keeps everything.
+
+keep_jobs: completed and cancelled jobs, with attempts, results and errors.
+keep_failed: failed jobs: dead letters.
+keep_history: events, ended leases with their request ids, ended claims and sessions, finished runs of schedules, free locks.
+
+Example:
+SELECT keep_jobs, keep_failed, keep_history FROM leasehold.retention;
+UPDATE leasehold.retention SET keep_jobs = '3 days', keep_failed = '90 days';$doc$;
