@@ -117,7 +117,7 @@ BEGIN
                       THEN 'Use BEGIN ISOLATION LEVEL READ COMMITTED, or call it outside this transaction. '
                       ELSE 'Use BEGIN ISOLATION LEVEL READ COMMITTED, or SET default_transaction_isolation = '
                            '''read committed''; this database has another default. ' END
-                 || 'Fences, and enqueues of jobs that wait for no other job, work at every level.';
+                 || 'Fences, and enqueues of jobs that wait for no other job or batch, work at every level.';
 END $$;
 
 -- Row locks decide which call wins, so every statement must see what was committed while it waited.

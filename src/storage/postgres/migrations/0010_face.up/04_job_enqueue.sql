@@ -94,7 +94,7 @@ created: false if the job existed already under its dedupe key. The same request
 updated: true if that job was changed.
 state: available, deferred, blocked, or what the existing job is.
 
-Errors: LH003 (also: the payload is not JSON), LH002 (depends_on needs READ COMMITTED), 40001 (at REPEATABLE READ and above: another transaction took the dedupe key).
+Errors: LH003 (also: the payload is not JSON), LH002 (depends_on and on_batch_end need READ COMMITTED), 40001 (at REPEATABLE READ and above: another transaction took the dedupe key, changed the job that has it, or enqueued into the same batch; run yours again).
 
 Example:
 SELECT id FROM leasehold.job_enqueue('mail', '{"to": "ann"}');
@@ -174,7 +174,7 @@ The other parameters are those of job_enqueue and apply to each job.
 Answer:
 id: a row for each job, in the order of the payloads.
 
-Errors: LH003.
+Errors: LH003, 40001 (at REPEATABLE READ and above: another transaction enqueued into the same batch).
 
 Example:
 SELECT id FROM leasehold.job_enqueue_many('mail', ARRAY['{"to": "ann"}', '{"to": "bob"}']::jsonb[]);
