@@ -73,12 +73,27 @@ TEST_F(FaceJsonTest, SpecsCursorsMetadataSchedulesAndResultsKeepWhatTheyGet) {
   EXPECT_EQ(ask("payload" + is_body + " FROM leasehold.schedules"), "t");
   EXPECT_EQ(ask("spec" + is_body + " AND cursor" + is_body + " FROM leasehold.chunks"), "t");
   ask("outcome FROM leasehold.schedule_trigger('nightly')");
-  const auto job = ask("id FROM leasehold.schedule_fire('nightly')");
+  const auto job = ask("job_id FROM leasehold.schedule_fire('nightly')");
   EXPECT_EQ(ask("payload" + is_body + " FROM leasehold.jobs"), "t");
   const auto row = alice_.rows(here("SELECT payload" + is_body + ", token FROM leasehold.job_claim('mail')")).at(0);
   EXPECT_EQ(row.at(0), "t");
   ask("outcome FROM leasehold.job_settle(" + job + ", " + *row.at(1) + ", 'complete', " + body + ")");
   EXPECT_EQ(ask("result" + is_body + " FROM leasehold.job_show(" + job + ")"), "t");
+}
+
+TEST_F(FaceJsonTest, JsonThatJsonbCannotStoreIsRefusedAsThat) {
+  const std::string nested = "repeat('[', 20000) || repeat(']', 20000)";
+  for (const auto& body : {std::string(R"('{"a":"\u0000"}')"), std::string("'[1e400000]'"), nested}) {
+    const auto refusal = refused("leasehold.job_enqueue('mail', (" + body + ")::text)");
+    EXPECT_EQ(refusal.state, "LH003") << body;
+    EXPECT_NE(refusal.message.find("PostgreSQL's jsonb cannot store the payload"), std::string::npos)
+        << refusal.message;
+    EXPECT_NE(refusal.message.find("job_enqueue_bytes"), std::string::npos) << refusal.message;
+    const auto id = ask("id FROM leasehold.job_enqueue_bytes('mail', convert_to(" + body + ", 'UTF8'))");
+    EXPECT_EQ(ask("payload IS NULL FROM leasehold.job_show(" + id + ")"), "t");
+  }
+  EXPECT_NE(refused("leasehold.job_enqueue('mail', '{'::text)").message.find("the payload is not JSON"),
+            std::string::npos);
 }
 
 TEST_F(FaceJsonTest, ViewsShowJsonAsJsonAndOtherBytesAsNull) {
