@@ -15,12 +15,19 @@ struct Scenario {
 };
 
 constexpr Scenario scenarios[] = {
-    {"enqueue", measure_enqueue}, {"bulk", measure_bulk},
-    {"batches", measure_batches}, {"callers", measure_callers},
-    {"groups", measure_groups},   {"one_by_one", measure_one_by_one},
-    {"worker", measure_worker},   {"start_latency", measure_start_latency},
-    {"healing", measure_healing}, {"old_snapshot", measure_old_snapshot},
-    {"backlog", measure_backlog}, {"connections", measure_connections},
+    {"enqueue", measure_enqueue},
+    {"bulk", measure_bulk},
+    {"batches", measure_batches},
+    {"callers", measure_callers},
+    {"groups", measure_groups},
+    {"limits", measure_limits},
+    {"one_by_one", measure_one_by_one},
+    {"worker", measure_worker},
+    {"start_latency", measure_start_latency},
+    {"healing", measure_healing},
+    {"old_snapshot", measure_old_snapshot},
+    {"backlog", measure_backlog},
+    {"connections", measure_connections},
 };
 
 void measure_store(const Setting& setting) {

@@ -4,9 +4,11 @@
 #include <libpq-fe.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -84,8 +86,8 @@ int work_off_batches(const Jobs& jobs, const std::string& queue) {
   }
 }
 
-bool claim_and_complete(const Jobs& jobs, const std::string& queue) {
-  auto grant = jobs.claim(queue, {.ttl = 60s});
+bool claim_and_complete(const Jobs& jobs, const std::string& queue, Duration wait = {}) {
+  auto grant = jobs.claim(queue, {.ttl = 60s, .wait = wait});
   if (!grant && grant.error().code == Errc::empty) return false;
   if (!grant && (grant.error().code == Errc::busy || grant.error().code == Errc::at_capacity)) return true;
   if (!grant) die(grant.error().message);
@@ -188,6 +190,17 @@ void compare_in_turns(const Record& record, const Setting& setting, const std::s
   if (!setting.raw_url.empty()) record_raw(record, setting, what, calls * turns, raw_time);
 }
 
+/// 16 callers, each with a connection of its own, one job after another; returns the seconds until the last verdict.
+double work_off_with_connections(const Setting& setting, const std::string& queue, Duration wait = {}) {
+  const auto began = Steady::now();
+  std::atomic<double> last = 0;
+  run_callers([&] {
+    const auto own = open(setting).jobs();
+    while (claim_and_complete(own, queue, wait)) last = seconds_since(began);
+  });
+  return last;
+}
+
 /// The median of single claims, each completed at once.
 double median_claim(const Jobs& jobs, const std::string& queue, int times) {
   std::vector<double> micros;
@@ -265,14 +278,46 @@ void measure_groups(const Setting& setting, const Record& record) {
     const auto queue = fresh_queue("groups");
     need(store.queues().set(queue, {.max_per_group = cap}));
     fill_groups(jobs, queue, singles, 100, 0);
-    const auto began = Steady::now();
-    run_callers([&] {
-      const auto own = open(setting).jobs();
-      while (claim_and_complete(own, queue)) {
-      }
-    });
     record_rate(record, setting, "work_off_groups",
-                cap == 0 ? "16 connections, no cap" : "16 connections, 4 of each group", singles, seconds_since(began));
+                cap == 0 ? "16 connections, no cap" : "16 connections, 4 of each group", singles,
+                work_off_with_connections(setting, queue));
+  }
+}
+
+void measure_limits(const Setting& setting, const Record& record) {
+  const auto store = open(setting);
+  const auto jobs = store.jobs();
+  constexpr auto base = "no settings";
+  std::vector<std::pair<std::string, QueueSettings>> limits = {
+      {base, {}},
+      {"a ttl of its own", {.default_ttl = 60s}},
+      {"max_running 1000, not reached", {.max_running = 1000}},
+      {"max_running 4, reached", {.max_running = 4}},
+      {"a rate of 1000000 a second, not reached", {.rate_count = 1'000'000, .rate_period = 1s}},
+  };
+  const int singles = std::max(batch, setting.jobs / 50);
+  std::map<std::string, std::vector<double>> rates;
+  for (int turn = 0; turn < 6; ++turn) {
+    // Every second turn in reverse order: what else the machine does then meets all of them alike.
+    std::reverse(limits.begin(), limits.end());
+    for (const auto& [config, settings] : limits) {
+      const auto queue = fresh_queue("limits");
+      if (config != base) need(store.queues().set(queue, settings));
+      fill(jobs, queue, singles);
+      rates[config].push_back(singles / work_off_with_connections(setting, queue, 200ms));
+    }
+  }
+  for (const auto& [config, of_turns] : rates) {
+    std::vector<double> ratios;
+    for (std::size_t turn = 0; turn < of_turns.size(); ++turn) {
+      ratios.push_back(of_turns[turn] / rates.at(base)[turn]);
+    }
+    record({.config = "16 connections, " + config,
+            .what = "work_off_limits",
+            .store = setting.store,
+            .durability = setting.durability,
+            .numbers = {
+                {"jobs", singles}, {"per_second", percentile(of_turns, 0.5)}, {"ratio", percentile(ratios, 0.5)}}});
   }
 }
 

@@ -34,6 +34,10 @@ void measure_callers(const Setting& setting, const Record& record);
 /// The cost of a claim with jobs of a full group in front of it; and work off jobs of 100 groups over 16 connections,
 /// with and without a cap per group.
 void measure_groups(const Setting& setting, const Record& record);
+
+/// Work off over 16 connections a queue with a limit or a rate, beside a queue without, in turns.
+void measure_limits(const Setting& setting, const Record& record);
+
 /// Work them off one by one, beside raw SQL.
 void measure_one_by_one(const Setting& setting, const Record& record);
 /// Work them off with a worker.

@@ -28,7 +28,8 @@ namespace leasehold {
 
 /// The events of each kind, and the meaning of the key:
 ///   lock      name     acquired, reclaimed, released, expired, revoked
-///   job       its id   failed, cancelled; reclaimed (key: the queue; detail: "3 jobs" or "3 jobs, process gone")
+///   job       its id   failed, timed_out, lapsed, cancelled;
+///                      reclaimed (key: the queue; detail: "3 jobs" or "3 jobs, process gone")
 ///   batch     name     ended
 ///   queue     name     paused, resumed, purged
 ///   chunk     set/key  claimed, reclaimed, completed, failed, released, skipped, exhausted, reset
@@ -48,6 +49,7 @@ struct Event {
   std::optional<Holder> holder{};
   std::optional<Holder> previous_holder{};  ///< the holder before a takeover
   std::string detail;                       ///< in words: an operator's reason, an error, a number, what ended it
+  std::string metadata;                     ///< of a job's event: the metadata of the job; empty: it has none
   /// Of a followed event: resume with this mark (see to_string), and every later event is read. Empty in lists.
   std::string mark;
 };

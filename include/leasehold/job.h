@@ -258,10 +258,12 @@ class LEASEHOLD_EXPORT Jobs {
                            const Call& call = {}) const;
 
   /// Cancels a waiting job at once. A running job (state: running) must stop by itself: a Worker and `leasehold work`
-  /// notice within two seconds, other holders with their next heartbeat or by watch_lease().
+  /// notice within two seconds, other holders with their next heartbeat or by watch_lease(). A job that has ended stays
+  /// as it is: the answer is `completed`, `failed`, `cancelled` or `lapsed`.
   Result<JobState> cancel(JobId id, std::string_view reason = {}) const;
-  /// Makes a failed, cancelled or deferred job available now, with fresh budgets. Returns `blocked` if it waits for its
-  /// predecessors again. With IfFailed::cancel, refused while a predecessor is failed or cancelled: retry it first.
+  /// Makes a failed, cancelled, lapsed or deferred job available now, with fresh budgets. Returns `blocked` if it waits
+  /// for its predecessors again. With IfFailed::cancel, refused while a predecessor is failed, cancelled or lapsed:
+  /// retry that one first.
   Result<JobState> retry(JobId id) const;
   /// Retries every dead letter of a queue (empty name: of all queues); returns how many.
   Result<std::int64_t> redrive(std::string_view queue = {}) const;
@@ -284,7 +286,7 @@ class LEASEHOLD_EXPORT Jobs {
   Result<Page<JobError>> errors(const JobErrorFilter& filter = {}) const;
   /// `not_found`: no job was enqueued with this batch.
   Result<BatchInfo> batch(std::string_view id) const;
-  /// Waits until the job is completed, failed or cancelled. `busy`: the time is over, or `call.stop` came.
+  /// Waits until the job is completed, failed, cancelled or lapsed. `busy`: the time is over, or `call.stop` came.
   Result<JobInfo> wait(JobId id, Duration wait, const Call& call = {}) const;
 
   /// For waiting on several queues at once; for one queue, use JobClaimOptions::wait.

@@ -35,7 +35,7 @@ enum class JobState {
 LEASEHOLD_EXPORT const char* to_string(JobState state) noexcept;
 
 /// What happens to a job when one of its predecessors (`depends_on`) ends without completing: the predecessor failed
-/// finally, was cancelled, or was removed.
+/// finally, was cancelled, lapsed (it was not started in time), or was removed.
 enum class IfFailed {
   cancel,  ///< the job is cancelled, and so are the jobs that depend on it
   run,     ///< the job runs once all its predecessors have ended
@@ -84,6 +84,7 @@ enum class WaitReason {
   group_full,    ///< its group is at its limit: `job_id` is the job that frees a place first
   blocked,       ///< waits for `job_id`, or for a batch or a chunk set
   not_due,       ///< waits for its time, `until`
+  timed_out,     ///< it took longer than its time limit: the next claim fails it
   recovering,    ///< its holder died: the next claim takes it over
   no_worker,     ///< no worker has asked for its queue within defaults::worker_seen
   turn,          ///< it waits for its turn

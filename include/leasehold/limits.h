@@ -137,7 +137,7 @@ inline constexpr std::int64_t max_rows = 1'000'000'000'000'000;
 inline constexpr std::size_t title_bytes = 256 * 1024;
 inline constexpr std::size_t metadata_bytes = 1024 * 1024;
 inline constexpr Duration max_park = std::chrono::hours(12);
-inline constexpr std::size_t max_item_links = 1000;  ///< items that one depends on
+inline constexpr std::size_t max_item_links = 1000;  ///< items that one depends on, or conflicts with
 inline constexpr std::size_t max_paths = 50;         ///< taken or released in one call
 inline constexpr std::size_t path_bytes = 1024;      ///< of a path with its host or repository
 

@@ -47,6 +47,7 @@ struct QueueInfo {
   std::int64_t running = 0;
   std::int64_t expired = 0;
   std::int64_t failed = 0;                 ///< dead letters
+  std::int64_t lapsed = 0;                 ///< jobs that were not started in time
   std::optional<Timestamp> oldest_at{};    ///< when the oldest available job was enqueued
   std::optional<Timestamp> next_due_at{};  ///< when the next deferred job is due
   std::int64_t completed_last_minute = 0;

@@ -19,11 +19,12 @@ struct Recovered {
   std::int64_t claims = 0;     ///< items of stale sessions
   std::int64_t runs = 0;       ///< runs of schedules that were lost
   std::int64_t failed = 0;     ///< jobs and chunks that have spent a budget: dead letters, exhausted
+  std::int64_t lapsed = 0;     ///< jobs that were not started in time
   std::int64_t unblocked = 0;  ///< jobs that continued or were cancelled after their predecessors ended
   Timestamp store_now{};
 
   [[nodiscard]] bool is_nothing() const noexcept {
-    return locks + leases + jobs + chunks + claims + runs + failed + unblocked == 0;
+    return locks + leases + jobs + chunks + claims + runs + failed + lapsed + unblocked == 0;
   }
 };
 

@@ -82,8 +82,10 @@ class LEASEHOLD_EXPORT TestStore : public Store {
 /// thread is left when it returns, and nothing sleeps.
 ///
 /// There are no heartbeats by time: JobContext::progress() sends one at once, so a handler learns there that its job
-/// was cancelled or that its lease is lost. `summary.refusal` is why the last queue had no job (`empty`, `paused` ...).
-/// `busy`: after 10,000 jobs there was still one; a handler enqueues, releases or retries it without end.
+/// was cancelled, has timed out, or that its lease is lost. Time limits count on the store's clock: a handler that
+/// moves it beyond the limit has failed, whatever it returns. `summary.refusal` is why the last queue had no job
+/// (`empty`, `paused` ...). `busy`: after 10,000 jobs there was still one; a handler enqueues, releases or retries it
+/// without end.
 ///
 /// For every Worker, also of a store that is not in memory. Do not call it while Worker::run() runs.
 LEASEHOLD_EXPORT Result<WorkSummary> drain(Worker& worker);

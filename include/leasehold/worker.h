@@ -106,7 +106,8 @@ enum class WorkUntil {
 struct WorkerOptions {
   int concurrency = 1;  ///< jobs that run at once: 1 to bounds::max_concurrency
   /// How many more jobs may be claimed before a thread is free for them: 0 to bounds::max_prefetch. Never more than can
-  /// start within a second at the recent pace; a job that waits for longer than half a ttl goes back.
+  /// start within a second at the recent pace; a job that waits for longer than half a ttl, or until shortly before its
+  /// limit, goes back.
   int prefetch = defaults::worker_prefetch;
   Duration ttl = defaults::worker_ttl;       ///< heartbeats come every third of it
   Duration grace = defaults::handler_grace;  ///< time for running handlers after a stop

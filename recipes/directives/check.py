@@ -8,7 +8,6 @@
 Needs psycopg2, psql and pg_dump. One line per item; the exit code is 1 if one does not hold.
 """
 
-import difflib
 import inspect
 import os
 import re
@@ -19,29 +18,15 @@ sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import attack
 import page
-from stage import ROLES, Stage, run
+from stage import Stage
+from verdicts import Verdicts, expect, same
 
-ITEMS = []
+checks = Verdicts()
+item = checks.item
 VIEW_BEFORE = ["id", "session_id", "sd_id", "sd_title", "track", "tty", "pid", "hostname", "codebase", "claimed_at",
                "heartbeat_at", "status", "metadata", "created_at"]
 VIEW_ADDED = {"heartbeat_age_seconds", "heartbeat_age_minutes", "seconds_until_stale", "computed_status",
               "claim_duration_minutes", "heartbeat_age_human"}
-
-
-def item(function):
-    ITEMS.append(function)
-    return function
-
-
-def expect(what, wanted, got):
-    if wanted != got:
-        raise AssertionError(f"{what}: wanted {wanted!r}, got {got!r}")
-
-
-def same(what, before, after):
-    difference = [line for line in difflib.unified_diff(before, after, lineterm="", n=0) if line[:3] not in ("---", "+++")]
-    if difference:
-        raise AssertionError(f"{what}: {len(difference)} lines differ:\n      " + "\n      ".join(difference[:12]))
 
 
 def describe(db):
@@ -135,7 +120,7 @@ def the_flag_follows_every_change_of_a_session(db, stage):
 @item
 def the_view_keeps_its_14_columns_in_place(db, stage):
     columns = view_columns(db)
-    expect("the first columns and their types", stage.view, columns[:14])
+    expect("the first columns and their types", stage.columns, columns[:14])
     expect("their names", VIEW_BEFORE, [name for name, _ in columns[:14]])
     expect("the columns behind them", VIEW_ADDED, {name for name, _ in columns[14:]})
     db.run("SELECT * FROM v_parallel_track_status")
@@ -425,14 +410,14 @@ def only_the_named_roles_may_call_what_was_added(db, stage):
     for function, caller in db.rows("""
             SELECT p.oid::regprocedure::text, r.name FROM pg_proc p CROSS JOIN unnest(%s) AS r(name)
              WHERE p.pronamespace = 'public'::regnamespace AND p.oid NOT IN (SELECT unnest(%s))
-               AND has_function_privilege(r.name, p.oid, 'EXECUTE')""", list(ROLES), stage.functions):
+               AND has_function_privilege(r.name, p.oid, 'EXECUTE')""", list(Stage.roles), stage.functions):
         allowed = caller != "anon" and "claude_sessions_" in function and not function.endswith("()")
         expect(f"{caller} may execute {function}", True, allowed)
     for relation, caller, privilege in db.rows("""
             SELECT c.relname, r.name, p.name FROM pg_class c CROSS JOIN unnest(%s) AS r(name)
              CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) AS p(name)
              WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v') AND c.oid NOT IN (SELECT unnest(%s))
-               AND has_table_privilege(r.name, c.oid, p.name)""", list(ROLES), stage.relations):
+               AND has_table_privilege(r.name, c.oid, p.name)""", list(Stage.roles), stage.relations):
         expect(f"{caller} has {privilege} on {relation}", True,
                relation in ("claude_sessions_leases", "leasehold_adopted") and privilege == "SELECT" and caller != "anon")
     user = stage.connect("authenticated")
@@ -467,52 +452,41 @@ def no_directive_has_two_owners_under_attack(db, stage):
     attack.run(stage, db, seconds=4)
 
 
-def check(server, how):
-    failures = 0
-    def judge(name, test):
-        nonlocal failures
-        try:
-            test()
-            print(f"ok    {name}")
-        except Exception as error:  # any error is a violation: the next item still runs
-            failures += 1
-            print(f"FAIL  {name}: {error}")
-
-    with Stage(server, how) as stage:
+def check(*how):
+    with Stage(*how) as stage:
         schema, rows = stage.schema(), stage.rows()
         stage.apply()
         stage.revert()
-        judge("revert: pg_dump -s is as before", lambda: same("the schema", schema, stage.schema()))
-        judge("revert: all rows are as before", lambda: same("rows", rows, stage.rows()))
+        checks.judge("revert: pg_dump -s is as before", same, "the schema", schema, stage.schema())
+        checks.judge("revert: all rows are as before", same, "rows", rows, stage.rows())
 
         db = stage.connect()
-        stage.described, stage.view = describe(db), view_columns(db)
+        stage.described, stage.columns = describe(db), view_columns(db)
         stage.functions = [row[0] for row in db.rows("SELECT oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace")]
         stage.relations = [row[0] for row in db.rows("SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace")]
         stage.said = stage.apply()
         stage.history = db.one("SELECT count(*) FROM sd_flag_history")
         stage.touched = db.one("""SELECT (SELECT count(*) FROM claude_sessions WHERE updated_at <> created_at)
                                        + (SELECT count(*) FROM strategic_directives_v2 WHERE updated_at <> created_at)""")
-        for test in ITEMS:
+        for test in checks.items:
             # Each item in a database as apply has left it: what it opened goes, and what gus has comes back.
-            judge(test.__name__.replace("_", " "), lambda: test(db, stage))
+            checks.judge(test.__name__.replace("_", " "), test, db, stage)
             db.run("DELETE FROM claude_sessions WHERE session_id NOT IN ('ann', 'ben', 'carl', 'dora', 'eve', 'finn', 'gus', 'hal', 'ida')")
             db.run("UPDATE claude_sessions SET sd_id = 'SD-005', status = 'active', heartbeat_at = now() WHERE session_id = 'gus'")
         db.close()
 
         stage.revert()
-        judge("revert after work: pg_dump -s is as before", lambda: same("the schema", schema, stage.schema()))
+        checks.judge("revert after work: pg_dump -s is as before", same, "the schema", schema, stage.schema())
         db = stage.connect()
-        judge("revert after work: what was cleared is back", lambda: expect(
+        checks.judge("revert after work: what was cleared is back", lambda: expect(
             "ann, carl, finn", ["SD-001", "SD-002", "SD-999"], [db.has(name) for name in ("ann", "carl", "finn")]))
         db.close()
-    print("PASS" if failures == 0 else f"{failures} items do not hold")
-    return 1 if failures else 0
+    return checks.verdict()
 
 
 def show(server, tool):
-    with Stage(server, [tool]) as stage:
-        run(tool, "--db", stage.url, "migrate", "up")
+    with Stage(server, tool) as stage:
+        stage.leasehold("migrate", "up")
         stage.apply()
         db = stage.connect()
         failed = page.show(tool, stage.url, "rows", attack.run, stage, db, 20)
@@ -523,4 +497,4 @@ def show(server, tool):
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4):
         sys.exit(inspect.getdoc(sys.modules[__name__]))
-    sys.exit(show(*sys.argv[1:3]) if sys.argv[3:] == ["--serve"] else check(sys.argv[1], sys.argv[2:]))
+    sys.exit(show(*sys.argv[1:3]) if sys.argv[3:] == ["--serve"] else check(*sys.argv[1:]))

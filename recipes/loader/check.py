@@ -8,7 +8,6 @@ With --serve it only tells the story, on the page of a database with a store, wh
 Needs psycopg2, psql and pg_dump. One line per item; the exit code is 1 if one does not hold.
 """
 
-import inspect
 import os
 import subprocess
 import sys
@@ -18,14 +17,11 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.dirname(HERE))
 
-import page
+import adopted
 import story
 from old_loader import CLAIM, CLAIM_LOCKED, COMPLETE, HEARTBEAT
-from stage import Stage
-from verdicts import Verdicts, expect, same
+from verdicts import Verdicts, expect
 
-ROLES = ("loader_app", "loader_reader")
-TABLES = ("sync_jobs", "sync_checkpoints")
 DENIED = "LH001"
 
 checks = Verdicts()
@@ -91,8 +87,8 @@ def both_tables_have_locked_until_and_locked_by(db, stage):
     columns = db.rows("""SELECT table_name, column_name, data_type, is_nullable, column_default
                            FROM information_schema.columns
                           WHERE table_name = ANY(%s) AND column_name IN ('locked_until', 'locked_by') ORDER BY 1, 2""",
-                      list(TABLES))
-    expect("the columns", [(table, column, kind, "YES", None) for table in sorted(TABLES) for column, kind in
+                      list(stage.tables))
+    expect("the columns", [(table, column, kind, "YES", None) for table in sorted(stage.tables) for column, kind in
                            (("locked_by", "text"), ("locked_until", "timestamp with time zone"))], columns)
 
 
@@ -193,7 +189,7 @@ def a_late_complete_cannot_end_a_successors_job(db, stage):
     token = db.one("SELECT token FROM sync_jobs_claim_key(%s, 'ben')", job)
     expect("the token grows", True, token > late)
     expect("by the function", ("lost", "superseded", "ben"), db.row("SELECT * FROM sync_jobs_complete(%s, %s)", job, late))
-    expect("by the old statement", DENIED, db.error(COMPLETE, job))
+    expect("by the old statement", DENIED, db.sqlstate(COMPLETE, job))
     expect("by the command", 76, stage.exit_code("row", "complete", "sync_jobs", str(job), "--token", str(late)))
     expect("the job", ("RUNNING", "ben", token), db.row("SELECT status, locked_by, lease_token FROM sync_jobs WHERE id = %s", job))
     expect("how often it was lost", 1, db.one("SELECT retry_count FROM sync_jobs WHERE id = %s", job))
@@ -242,7 +238,7 @@ def completing_a_chunk_sets_last_synced_at_and_row_count(db, stage):
     expect("at once again", "not_due", db.one("SELECT outcome FROM sync_checkpoints_claim_key('prices', 'a1', 'ann')"))
     db.run("UPDATE sync_checkpoints SET last_synced_at = now() - interval '2 h' WHERE matrix_id = 'prices'")
     expect("an hour later", "granted", db.one("SELECT outcome FROM sync_checkpoints_claim_key('prices', 'a1', 'ann')"))
-    expect("a count below 0 completes nothing", "23514", db.error(
+    expect("a count below 0 completes nothing", "23514", db.sqlstate(
         "SELECT sync_checkpoints_complete('prices', 'a1', lease_token, -1) FROM sync_checkpoints WHERE matrix_id = 'prices' AND chunk_hash = 'a1'"))
 
 
@@ -266,10 +262,10 @@ def old_and_new_claims_never_take_the_same_job(db, stage):
 @item
 def an_old_takeover_of_a_live_job_is_refused(db, stage):
     job, token = claimed(db)
-    expect("by its looks", DENIED, db.error("UPDATE sync_jobs SET status = 'RUNNING', started_at = now() + interval '1 s' WHERE id = %s", job))
-    expect("by its lock", DENIED, db.error(
+    expect("by its looks", DENIED, db.sqlstate("UPDATE sync_jobs SET status = 'RUNNING', started_at = now() + interval '1 s' WHERE id = %s", job))
+    expect("by its lock", DENIED, db.sqlstate(
         "UPDATE sync_jobs SET locked_by = 'old', locked_until = now() + interval '5 min' WHERE id = %s", job))
-    expect("by an UPSERT", DENIED, db.error("""INSERT INTO sync_jobs (id, matrix_id) VALUES (%s, 'prices')
+    expect("by an UPSERT", DENIED, db.sqlstate("""INSERT INTO sync_jobs (id, matrix_id) VALUES (%s, 'prices')
         ON CONFLICT (id) DO UPDATE SET status = 'PENDING'""", job))
     expect("other columns", 1, db.run("UPDATE sync_jobs SET priority = 7 WHERE id = %s", job))
     expect("the job", ("ann", token), db.row("SELECT locked_by, lease_token FROM sync_jobs WHERE id = %s", job))
@@ -282,7 +278,7 @@ def a_job_that_an_old_loader_lost_goes_to_a_new_one(db, stage):
     expire(stage, f"id = {job}")
     token = db.one("SELECT token FROM sync_jobs_claim_key(%s, 'ann')", job)
     expect("its late heartbeat", 0, db.run(HEARTBEAT, job, "old-1"))
-    expect("its late complete", DENIED, db.error(COMPLETE, job))
+    expect("its late complete", DENIED, db.sqlstate(COMPLETE, job))
     expect("the job", ("ann", token), db.row("SELECT locked_by, lease_token FROM sync_jobs WHERE id = %s", job))
 
 
@@ -293,24 +289,24 @@ def triggers_views_and_foreign_keys_of_the_user_work_on(db, stage):
     job, token = claimed(db)
     db.run("INSERT INTO sync_job_logs (job_id, line) VALUES (%s, 'page 1')", job)
     db.one("SELECT outcome FROM sync_jobs_complete(%s, %s)", job, token)
-    expect("the history", [("PENDING", "RUNNING"), ("RUNNING", "COMPLETED")], stage.admin_rows(
+    expect("the history", [("PENDING", "RUNNING"), ("RUNNING", "COMPLETED")], stage.owner_rows(
         f"SELECT old_status, new_status FROM sync_job_history WHERE job_id = {job} ORDER BY id"))
     expect("the view", ("COMPLETED", "Prices"), db.row("SELECT status, matrix_name FROM v_sync_jobs WHERE id = %s", job))
-    expect("an unknown matrix", "23503", db.error("INSERT INTO sync_jobs (matrix_id) VALUES ('none')"))
-    expect("a wrong status", "23514", db.error("UPDATE sync_jobs SET status = 'BUSY' WHERE id = 1"))
-    expect("triggers that are off", [], stage.admin_rows("SELECT tgname FROM pg_trigger WHERE tgenabled <> 'O' AND NOT tgisinternal"))
+    expect("an unknown matrix", "23503", db.sqlstate("INSERT INTO sync_jobs (matrix_id) VALUES ('none')"))
+    expect("a wrong status", "23514", db.sqlstate("UPDATE sync_jobs SET status = 'BUSY' WHERE id = 1"))
+    expect("triggers that are off", [], stage.owner_rows("SELECT tgname FROM pg_trigger WHERE tgenabled <> 'O' AND NOT tgisinternal"))
 
 
 @item
 def only_loader_app_may_call(db, stage):
     for role in ("loader_reader", "public"):
-        expect(f"functions that {role} may call", [], stage.admin_rows(f"""
+        expect(f"functions that {role} may call", [], stage.owner_rows(f"""
             SELECT p.proname FROM pg_proc AS p WHERE p.pronamespace = 'public'::regnamespace AND p.proname ~ '^sync_(jobs|checkpoints)_'
                AND has_function_privilege('{role}', p.oid, 'EXECUTE')"""))
-    expect("functions that loader_app cannot call", [], stage.admin_rows("""
+    expect("functions that loader_app cannot call", [], stage.owner_rows("""
         SELECT p.proname FROM pg_proc AS p WHERE p.pronamespace = 'public'::regnamespace AND p.proname ~ '^sync_(jobs|checkpoints)_'
            AND p.prorettype <> 'trigger'::regtype AND NOT has_function_privilege('loader_app', p.oid, 'EXECUTE')"""))
-    expect("functions that run as their owner", [], stage.admin_rows("""
+    expect("functions that run as their owner", [], stage.owner_rows("""
         SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef AND proname <> 'note_status'"""))
 
 
@@ -319,20 +315,22 @@ def old_statements_and_new_workers_under_kill_9(db, stage):
     return story.tell(stage)
 
 
-class LoaderStage(Stage):
+class LoaderStage(adopted.Stage):
+    folder = HERE
+    roles = ("loader_app", "loader_reader")
+    tables = ("sync_jobs", "sync_checkpoints")
+    user = "loader_app"
+    view = "rows?table=public.sync_jobs"
+
     def exit_code(self, *arguments):
         return subprocess.run([self.tool, "--db", self.url, *arguments], capture_output=True, check=False).returncode
 
-    def admin_rows(self, sql):
-        db = self.connect()
-        try:
-            return [row[0] if len(row) == 1 else row for row in db.rows(sql)]
-        finally:
-            db.close()
-
     def old_values(self):
-        return self.admin_rows("""SELECT to_jsonb(j) - '{locked_until,locked_by,lease_token}'::text[] FROM sync_jobs AS j
+        return self.owner_rows("""SELECT to_jsonb(j) - '{locked_until,locked_by,lease_token}'::text[] FROM sync_jobs AS j
             UNION ALL SELECT to_jsonb(c) - '{locked_until,locked_by,lease_token}'::text[] FROM sync_checkpoints AS c ORDER BY 1""")
+
+    def after_apply(self):
+        self.history = self.owner_rows("SELECT count(*) FROM sync_job_history")[0]
 
     def ready(self):
         """Each item in a database as apply has left it, by the numbers 1 to 7; what was added goes."""
@@ -344,39 +342,5 @@ class LoaderStage(Stage):
         db.close()
 
 
-def check(server, tool):
-    with LoaderStage(server, tool, HERE, ROLES) as stage:
-        schema, rows, values = stage.schema(), stage.rows(), stage.old_values()
-        stage.apply()
-        stage.revert(*TABLES)
-        checks.judge("revert: pg_dump -s is as before", same, "the schema", schema, stage.schema())
-        checks.judge("revert: all rows are as before", same, "rows", rows, stage.rows())
-
-        stage.apply()
-        stage.history = stage.admin_rows("SELECT count(*) FROM sync_job_history")[0]
-        stage.changed = [row for row in stage.old_values() if row not in values]
-        for test in checks.items:
-            db = stage.connect("loader_app")
-            checks.judge(test.__name__.replace("_", " "), test, db, stage)
-            db.close()
-            stage.ready()
-        checks.judge("adopt verify finds nothing", lambda: stage.leasehold("adopt", "verify") and None)
-        values = stage.old_values()
-        stage.revert(*TABLES)
-        checks.judge("revert after work: pg_dump -s is as before", same, "the schema", schema, stage.schema())
-        checks.judge("revert after work: the user's values stay", lambda: expect(
-            "rows that differ", [], [row for row in stage.old_values() if row not in values]))
-    return checks.verdict()
-
-
-def show(server, tool):
-    with LoaderStage(server, tool, HERE, ROLES) as stage:
-        stage.leasehold("migrate", "up")
-        stage.apply()
-        return page.show(tool, stage.url, "rows?table=public.sync_jobs", story.tell, stage)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--serve"]):
-        sys.exit(inspect.getdoc(sys.modules[__name__]))
-    sys.exit((show if sys.argv[3:] else check)(*sys.argv[1:3]))
+    adopted.main(LoaderStage, checks, story.tell)

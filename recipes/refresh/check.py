@@ -8,23 +8,19 @@ With --serve it only tells the story, on the page of a database with a store, wh
 Needs psycopg2, psql and pg_dump. One line per item; the exit code is 1 if one does not hold.
 """
 
-import inspect
 import os
 import sys
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[1:1] = [os.path.join(os.path.dirname(HERE), "loader"), os.path.dirname(HERE)]
+sys.path.insert(1, os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 
-import page
+import adopted
 import story
 from edge_function import ACQUIRE, REASON, RELEASE, UPSERT
-from stage import Stage
-from verdicts import Verdicts, expect, same
+from verdicts import Verdicts, expect
 
-ROLES = ("anon", "authenticated", "service_role")
-TABLES = ("refresh_schedule", "opening_signals")
 NAME = "refresh-openings"
 DENIED = "42501"
 
@@ -217,14 +213,14 @@ def a_read_error_never_runs(db, stage):
     admin = stage.connect()
     admin.run("ALTER TABLE refresh_schedule RENAME TO gone")
     try:
-        expect("acquire meets an error, not true", True, db.error(ACQUIRE, NAME, "req-1", "5 min") is not None)
+        expect("acquire meets an error, not true", True, db.sqlstate(ACQUIRE, NAME, "req-1", "5 min") is not None)
     finally:
         admin.run("ALTER TABLE gone RENAME TO refresh_schedule")
     # Locked by a migration: the request runs into its timeout.
     admin.connection.autocommit = False
     admin.run("LOCK TABLE refresh_schedule")
     db.run("SET lock_timeout = '100ms'")
-    expect("a lock timeout", "55P03", db.error(ACQUIRE, NAME, "req-1", "5 min"))
+    expect("a lock timeout", "55P03", db.sqlstate(ACQUIRE, NAME, "req-1", "5 min"))
     admin.connection.rollback()
     admin.close()
     expect("nobody has it", (None, None, None), row(db))
@@ -257,24 +253,24 @@ def first_seen_at_is_set_by_insert_and_never_changes(db, stage):
 def only_service_role_may_call(db, stage):
     new = """p.pronamespace = 'public'::regnamespace AND p.proname <> 'touch_updated_at'"""
     for role in ("anon", "authenticated", "public"):
-        expect(f"functions that {role} may call", [], stage.admin_rows(f"""
+        expect(f"functions that {role} may call", [], stage.owner_rows(f"""
             SELECT p.proname FROM pg_proc AS p WHERE {new} AND has_function_privilege('{role}', p.oid, 'EXECUTE')"""))
-        expect(f"new relations that {role} may read", [], stage.admin_rows(f"""
+        expect(f"new relations that {role} may read", [], stage.owner_rows(f"""
             SELECT c.relname FROM pg_class AS c WHERE c.relname IN ('refresh_schedule_leases', 'leasehold_adopted')
                AND has_table_privilege('{role}', c.oid, 'SELECT, INSERT, UPDATE, DELETE')"""))
-    expect("functions that service_role cannot call", [], stage.admin_rows(f"""
+    expect("functions that service_role cannot call", [], stage.owner_rows(f"""
         SELECT p.proname FROM pg_proc AS p WHERE {new} AND p.prorettype <> 'trigger'::regtype
            AND NOT has_function_privilege('service_role', p.oid, 'EXECUTE')"""))
     for role in ("anon", "authenticated"):
         other = stage.connect(role)
-        expect(f"acquire by {role}", DENIED, other.error(ACQUIRE, NAME, "req-1", "5 min"))
+        expect(f"acquire by {role}", DENIED, other.sqlstate(ACQUIRE, NAME, "req-1", "5 min"))
         other.close()
     expect("nobody has it", (None, None, None), row(db))
 
 
 @item
 def row_security_stays_and_is_never_silence(db, stage):
-    expect("tables with row security", ["opening_signals", "refresh_schedule"], stage.admin_rows(
+    expect("tables with row security", ["opening_signals", "refresh_schedule"], stage.owner_rows(
         "SELECT relname FROM pg_class WHERE relrowsecurity AND relname = ANY(ARRAY['opening_signals', 'refresh_schedule']) ORDER BY 1"))
     admin = stage.connect()
     # A caller that may read but not write: an error, not false.
@@ -282,7 +278,7 @@ def row_security_stays_and_is_never_silence(db, stage):
                  GRANT EXECUTE ON FUNCTION acquire_refresh_lock(text, text, timestamptz) TO authenticated""")
     try:
         other = stage.connect("authenticated")
-        said = other.error(ACQUIRE, NAME, "req-1", "5 min")
+        said = other.sqlstate(ACQUIRE, NAME, "req-1", "5 min")
         got = None if said else other.row("SELECT count(*) FROM refresh_schedule WHERE function_name = %s", NAME)
         expect("acquire by a role without a policy for UPDATE: an error, never a run", DENIED, said or got)
         other.close()
@@ -297,16 +293,15 @@ def edge_functions_under_kill_9_run_one_at_a_time(db, stage):
     return story.tell(stage)
 
 
-class RefreshStage(Stage):
-    def admin_rows(self, sql):
-        db = self.connect()
-        try:
-            return [row[0] if len(row) == 1 else row for row in db.rows(sql)]
-        finally:
-            db.close()
+class RefreshStage(adopted.Stage):
+    folder = HERE
+    roles = ("anon", "authenticated", "service_role")
+    tables = ("refresh_schedule", "opening_signals")
+    user = "service_role"
+    view = "rows?table=public.refresh_schedule"
 
     def old_values(self):
-        return self.admin_rows("""
+        return self.owner_rows("""
             SELECT to_jsonb(s) - '{locked_until,locked_by,lease_token}'::text[] FROM refresh_schedule AS s
              UNION ALL SELECT to_jsonb(o) FROM opening_signals AS o ORDER BY 1""")
 
@@ -320,38 +315,5 @@ class RefreshStage(Stage):
         db.close()
 
 
-def check(server, tool):
-    with RefreshStage(server, tool, HERE, ROLES) as stage:
-        schema, rows, values = stage.schema(), stage.rows(), stage.old_values()
-        stage.apply()
-        stage.revert(*TABLES)
-        checks.judge("revert: pg_dump -s is as before", same, "the schema", schema, stage.schema())
-        checks.judge("revert: all rows are as before", same, "rows", rows, stage.rows())
-
-        stage.apply()
-        stage.changed = [row for row in stage.old_values() if row not in values]
-        for test in checks.items:
-            db = stage.connect("service_role")
-            checks.judge(test.__name__.replace("_", " "), test, db, stage)
-            db.close()
-            stage.ready()
-        checks.judge("adopt verify finds nothing", lambda: stage.leasehold("adopt", "verify") and None)
-        values = stage.old_values()
-        stage.revert(*TABLES)
-        checks.judge("revert after work: pg_dump -s is as before", same, "the schema", schema, stage.schema())
-        checks.judge("revert after work: the user's values stay", lambda: expect(
-            "rows that differ", [], [row for row in stage.old_values() if row not in values]))
-    return checks.verdict()
-
-
-def show(server, tool):
-    with RefreshStage(server, tool, HERE, ROLES) as stage:
-        stage.leasehold("migrate", "up")
-        stage.apply()
-        return page.show(tool, stage.url, "rows?table=public.refresh_schedule", story.tell, stage)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--serve"]):
-        sys.exit(inspect.getdoc(sys.modules[__name__]))
-    sys.exit((show if sys.argv[3:] else check)(*sys.argv[1:3]))
+    adopted.main(RefreshStage, checks, story.tell)

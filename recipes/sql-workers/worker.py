@@ -1,46 +1,47 @@
-"""A worker for the queue `mail` that needs nothing but a PostgreSQL driver: DATABASE_URL=postgresql://… python3 worker.py"""
+"""A worker for the queue `mail` over a bare PostgreSQL driver: DATABASE_URL=postgresql://… python3 worker.py"""
 import json, os, select, signal, threading
+from concurrent import futures
 import psycopg2
 
-QUEUE, TTL = "mail", float(os.environ.get("TTL", "30"))                          # seconds
-connection = psycopg2.connect(os.environ["DATABASE_URL"])                        # its threads take turns
-connection.autocommit = True
-stop = threading.Event()
-
-def one(sql, *values):
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return cursor.fetchone()
-
-def handle(mail, lost):                                                          # your work; give up if `lost` is set
-    lost.wait(mail.get("seconds", 0))
+def handle(mail, give_up):                              # your work, in a thread of its own; raise once give_up is set
+    if give_up.wait(mail.get("seconds", 0)):
+        raise InterruptedError("told to give up")
     return {"sent": mail["to"]}
 
-def heartbeats(job, done, lost):
-    try:
-        while not done.wait(TTL / 4) and one("SELECT outcome FROM leasehold.job_heartbeat(%s, %s)", *job)[0] == "extended":
-            pass
-    finally:
-        lost.set()
+def one(sql, *values):
+    cursor.execute("SELECT " + sql, values)
+    return cursor.fetchone()
 
 def run(job, payload):
-    done, lost = threading.Event(), threading.Event()
-    threading.Thread(target=heartbeats, args=(job, done, lost), daemon=True).start()
+    give_up = threading.Event()
+    work = pool.submit(handle, payload, give_up)
     try:
-        one("SELECT outcome FROM leasehold.job_complete(%s, %s, %s)", *job, json.dumps(handle(payload, lost)))
+        while not futures.wait([work], 2).done:         # a heartbeat every two seconds
+            beat = one("outcome, cancel_requested FROM leasehold.job_heartbeat(%s, %s)", *job)
+            if beat != ("extended", False) or stops:    # the job is lost or cancelled, or the worker stops
+                give_up.set()
+        one("leasehold.job_complete(%s, %s, %s)", *job, json.dumps(work.result()))
     except Exception as error:
-        one("SELECT outcome FROM leasehold.job_fail(%s, %s, %s)", *job, repr(error))
+        if give_up.is_set():
+            one("leasehold.job_release(%s, %s)", *job)  # a cancelled job ends, any other goes back to its queue
+        else:
+            one("leasehold.job_fail(%s, %s, %s)", *job, repr(error))
     finally:
-        done.set()
+        give_up.set()
 
+stops = []
 for number in (signal.SIGINT, signal.SIGTERM):
-    signal.signal(number, lambda *_: stop.set())
-connection.cursor().execute("LISTEN leasehold")
-while not stop.is_set():
-    connection.notifies.clear()                                                  # listen first, then look: nothing is missed
-    one("SELECT leasehold.await_topic(%s, '1 minute')", f"queue:{QUEUE}")
-    outcome, *job, payload = one("SELECT outcome, id, token, payload FROM leasehold.job_claim(%s, ttl => %s)", QUEUE, f"{TTL} seconds")
+    signal.signal(number, lambda *_: stops.append(True))
+pool = futures.ThreadPoolExecutor(1)
+db = psycopg2.connect(os.environ["DATABASE_URL"])
+db.autocommit = True
+cursor = db.cursor()
+cursor.execute("LISTEN leasehold")
+while not stops:
+    db.notifies.clear()                                 # ask for notifications first, then look: nothing is missed
+    one("leasehold.await_topic('queue:mail')")
+    outcome, *job, payload = one("outcome, id, token, payload FROM leasehold.job_claim('mail')")
     if outcome == "granted":
         run(job, payload)
-    elif not connection.notifies and select.select([connection], [], [], 1)[0]:
-        connection.poll()
+    elif not db.notifies and select.select([db], [], [], 1)[0]:
+        db.poll()

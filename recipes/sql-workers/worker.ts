@@ -1,36 +1,41 @@
-// A worker for the queue `mail` that needs nothing but a PostgreSQL driver: DATABASE_URL=postgresql://… node worker.js
+// A worker for the queue `mail` over a bare PostgreSQL driver: DATABASE_URL=postgresql://… node worker.js
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-const queue = "mail", ttl = Number(process.env.TTL ?? 30);                       // seconds
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 2 });
-const events = new pg.Client({ connectionString: process.env.DATABASE_URL });
-const one = async (sql: string, ...values: unknown[]) => (await pool.query(sql, values)).rows[0];
-let stop = false, woken = false, wake = () => {};
-
-async function handle(mail: { to: string; seconds?: number }, signal: AbortSignal) {   // your work; give up if `signal` fires
-  for (let left = mail.seconds ?? 0; left > 0 && !signal.aborted; left--) await new Promise((done) => setTimeout(done, 1000));
+async function handle(mail: { to: string; seconds?: number }, signal: AbortSignal) {  // your work; throw once `signal` fires
+  await sleep((mail.seconds ?? 0) * 1000, null, { signal });
   if (!mail.to) throw new Error("nobody to send it to");
   return { sent: mail.to };
 }
 
 async function run(job: { id: string; token: string; payload: any }) {
-  const lost = new AbortController();
-  const beat = setInterval(() => one("SELECT outcome FROM leasehold.job_heartbeat($1, $2)", job.id, job.token)
-    .then(({ outcome }) => { if (outcome !== "extended") lost.abort(); }, () => lost.abort()), ttl * 250);
-  await handle(job.payload, lost.signal).finally(() => clearInterval(beat)).then(
-    (result) => one("SELECT outcome FROM leasehold.job_complete($1, $2, $3)", job.id, job.token, JSON.stringify(result)),
-    (error) => one("SELECT outcome FROM leasehold.job_fail($1, $2, $3)", job.id, job.token, String(error)));
+  const lost = new AbortController(), signal = AbortSignal.any([lost.signal, stop.signal]);
+  const fail = (error: unknown) => ["job_fail($1, $2, $3)", String(error)];
+  const work = handle(job.payload, signal).then(
+    (result) => ["job_complete($1, $2, $3)", JSON.stringify(result)],
+    (error) => signal.aborted ? ["job_release($1, $2)"] : fail(error));               // a cancelled job ends, any other goes back
+  const settle = ([verdict, ...values]: string[]) => one(verdict, job.id, job.token, ...values);
+  for (;;) {
+    const verdict = await Promise.race([work, pause()]);
+    if (verdict) return settle(verdict).catch((error) => settle(fail(error)));
+    const beat = await one("job_heartbeat($1, $2)", job.id, job.token);               // every two seconds
+    if (beat.outcome !== "extended" || beat.cancel_requested) lost.abort();
+  }
 }
 
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => { stop = true; wake(); });
-events.on("notification", () => { woken = true; wake(); });
-await events.connect();
-await events.query("LISTEN leasehold");
-while (!stop) {
-  woken = false;                                                                 // listen first, then look: nothing is missed
-  await one("SELECT leasehold.await_topic($1, '1 minute')", `queue:${queue}`);
-  const job = await one("SELECT outcome, id, token, payload FROM leasehold.job_claim($1, ttl => $2)", queue, `${ttl} seconds`);
+const stop = new AbortController(), pause = () => sleep(2000, null, { ref: false });
+let wake = () => {};
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => { stop.abort(); wake(); });
+const db = new pg.Client({ connectionString: process.env.DATABASE_URL });
+const one = async (call: string, ...values: unknown[]) => (await db.query(`SELECT * FROM leasehold.${call}`, values)).rows[0];
+db.on("notification", () => wake());
+await db.connect();
+await db.query("LISTEN leasehold");
+while (!stop.signal.aborted) {
+  const woken = new Promise<void>((done) => { wake = done; });                        // first listen, then look: nothing is missed
+  await one("await_topic('queue:mail')");
+  const job = await one("job_claim('mail')");
   if (job.outcome === "granted") await run(job);
-  else if (!woken) await new Promise<void>((done) => { wake = done; setTimeout(done, 2000); });
+  else await Promise.race([woken, pause()]);
 }
-await Promise.all([pool.end(), events.end()]);
+await db.end();

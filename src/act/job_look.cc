@@ -192,7 +192,7 @@ std::span<const Act> job_look_acts() {
       }),
       act<job_wait>({
           .name = "job.wait",
-          .help = "Wait until a job is completed, failed or cancelled",
+          .help = "Wait until a job is completed, failed, cancelled or lapsed",
           .idempotent = true,
           .waits = true,
           .refusals = refusals<Errc::not_found, Errc::busy>,
@@ -217,7 +217,7 @@ std::span<const Act> job_look_acts() {
       }),
       act<job_retry>({
           .name = "job.retry",
-          .help = "Make a failed, cancelled or deferred job available now, with fresh budgets",
+          .help = "Make a failed, cancelled, lapsed or deferred job available now, with fresh budgets",
           .scope = Scope::work,
           .sql = "job_retry",
           .idempotent = true,

@@ -25,6 +25,12 @@ Error not_a_duration(std::string_view text) {
           .message = quoted(text) + " is not a duration: write 250ms, 30s, 1m30s, 2h or 7d"};
 }
 
+Error too_long(std::string_view text) {
+  return {.code = Errc::invalid_argument,
+          .message = quoted(text) + " is too long: a duration has at most " +
+                     std::to_string(INT64_MAX / units[0].micros) + " days"};
+}
+
 const Unit* unit_at(std::string_view& text) {
   const auto letters = std::min(text.find_first_of("0123456789"), text.size());
   for (const auto& unit : units) {
@@ -46,13 +52,14 @@ Result<Duration> parse_duration(std::string_view text) {
   while (!text.empty() || text.data() == all.data()) {
     std::int64_t count = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error == std::errc::result_out_of_range) return too_long(all);
     if (error != std::errc() || count < 0) return not_a_duration(all);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     const auto* unit = unit_at(text);
     std::int64_t part = 0;
-    if (unit == nullptr || unit->micros >= last_unit || __builtin_mul_overflow(count, unit->micros, &part) ||
-        __builtin_add_overflow(total, part, &total)) {
-      return not_a_duration(all);
+    if (unit == nullptr || unit->micros >= last_unit) return not_a_duration(all);
+    if (__builtin_mul_overflow(count, unit->micros, &part) || __builtin_add_overflow(total, part, &total)) {
+      return too_long(all);
     }
     last_unit = unit->micros;
   }
@@ -75,6 +82,17 @@ std::string format_duration(Duration span) {
     if (++shown == 2 || unit.micros <= 1'000'000) break;
   }
   return text;
+}
+
+std::string format_limit(Duration span) {
+  std::string text;
+  auto rest = span.count();
+  for (const auto& unit : units) {
+    if (const auto count = rest / unit.micros; count > 0)
+      text += fmt::format("{}{}{}", text.empty() ? "" : " ", count, unit.name);
+    rest %= unit.micros;
+  }
+  return text.empty() ? "0s" : text;
 }
 
 std::string format_age(Duration age) {

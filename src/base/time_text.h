@@ -15,6 +15,9 @@ Result<Duration> parse_duration(std::string_view text);
 /// The two largest units: "2m 5s", "350ms", "3d 4h", "0s". Negative durations get a minus.
 std::string format_duration(Duration span);
 
+/// Exact, for limits that people set: "1s 500ms", "1h 30m". Not for negative durations. The stores write the same.
+std::string format_limit(Duration span);
+
 /// "just now", "2m ago": the largest unit only.
 std::string format_age(Duration age);
 

@@ -25,8 +25,12 @@ Error empty_error(const sql::JobClaimed& answer, const std::string& what) {
 Error capacity_error(const sql::JobClaimed& answer, const std::string& what) {
   // The lease that frees a place first.
   const auto current = lease::present_lease(answer, "job", std::to_string(answer.held_job_id.value_or(0)));
-  auto message = what + " is at its limit";
-  if (current) message += fmt::format(": job {} is {}", current->key, lease::describe_holding(*current));
+  const auto group = answer.groups.empty() ? "" : answer.groups.front();
+  auto message = group.empty() ? what + " is at its limit" : "every waiting group of " + what + " is at its limit";
+  if (current) {
+    message += fmt::format(": job {}{} is {}", current->key, group.empty() ? "" : " of group " + quoted(group),
+                           lease::describe_holding(*current));
+  }
   return {.code = Errc::at_capacity,
           .message = std::move(message),
           .held_by = current,

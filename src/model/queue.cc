@@ -50,6 +50,7 @@ Described describe(Type<QueueInfo>) {
       field<&QueueInfo::running>("running"),
       field<&QueueInfo::expired>("expired"),
       field<&QueueInfo::failed>("failed"),
+      field<&QueueInfo::lapsed>("lapsed").means("jobs that were not started in time"),
       field<&QueueInfo::oldest_at>("oldest_at"),
       field<&QueueInfo::next_due_at>("next_due_at"),
       field<&QueueInfo::completed_last_minute>("completed_last_minute"),

@@ -72,7 +72,7 @@ Described describe(Type<ItemOptions>) {
       field<&ItemOptions::title>("title").as_text(bounds::title_bytes),
       field<&ItemOptions::parent>("parent").or_null().as_name(),
       field<&ItemOptions::metadata>("metadata").as_json(bounds::metadata_bytes),
-      field<&ItemOptions::conflicts>("conflicts").as_name(),
+      field<&ItemOptions::conflicts>("conflicts").as_name().up_to(bounds::max_item_links),
       field<&ItemOptions::depends_on>("depends_on").as_name().up_to(bounds::max_item_links),
       field<&ItemOptions::priority>("priority").from(Priority::min(), Priority::max()),
       field<&ItemOptions::note>("note").as_text(),

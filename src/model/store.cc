@@ -80,6 +80,7 @@ Described describe(Type<Event>) {
       field<&Event::holder>("holder").means("the process that did it, or that it happened to"),
       field<&Event::previous_holder>("previous_holder"),
       field<&Event::detail>("detail").or_null(),
+      field<&Event::metadata>("metadata").as(Kind::json).or_null().means("of a job's event: the metadata of the job"),
       field<&Event::mark>("mark").or_null().means("with `--follow`: resume behind this event with `--resume`"),
   });
   return {"Event", fields};
@@ -143,6 +144,7 @@ Described describe(Type<Recovered>) {
       field<&Recovered::claims>("claims").means("items of stale sessions that are free again"),
       field<&Recovered::runs>("runs").means("runs of schedules that were lost"),
       field<&Recovered::failed>("failed").means("jobs and chunks that have spent their budget of crashes"),
+      field<&Recovered::lapsed>("lapsed").means("jobs that were not started in time, and have ended now"),
       field<&Recovered::unblocked>("unblocked"),
       field<&Recovered::store_now>("at"),
   });

@@ -55,7 +55,8 @@ template <>
 inline constexpr auto words<JobAction> = words_of<JobAction>("cancel", "retry", "remove");
 template <>
 inline constexpr auto words<WaitReason> = words_of<WaitReason>("paused", "at_capacity", "rate_limited", "group_full",
-                                                               "blocked", "not_due", "recovering", "no_worker", "turn");
+                                                               "blocked", "not_due", "timed_out", "recovering",
+                                                               "no_worker", "turn");
 template <>
 inline constexpr auto words<IfFailed> = words_of<IfFailed>("cancel", "run", "wait");
 template <>

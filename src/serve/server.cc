@@ -8,6 +8,8 @@ namespace {
 constexpr Duration between_counts = std::chrono::seconds(1);
 /// How long a stream or a wait may outlive its API token.
 constexpr Duration between_token_checks = std::chrono::seconds(2);
+/// While there is something to prune. The store says when the next step is due, usually in a minute.
+constexpr Duration between_steps = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -30,7 +32,8 @@ void Server::run() {
   transport_->every(between_counts,
                     [this] { observe::process().connections = static_cast<std::int64_t>(transport_->connections()); });
   transport_->every(between_token_checks, [this] { site_.check_tokens(); });
-  // On the network thread: if that hangs, the watchdog gets no message.
+  transport_->every(between_steps, [this] { site_.prune(); });
+  // From the network thread: a server that hangs there is not alive.
   if (const auto interval = watchdog_interval()) {
     notify_service_manager("WATCHDOG=1");
     transport_->every(*interval, [] { notify_service_manager("WATCHDOG=1"); });

@@ -15,6 +15,7 @@
 #include "serve/api.h"
 #include "serve/http.h"
 #include "serve/pages.h"
+#include "store/store.h"
 
 namespace leasehold::serve {
 
@@ -225,6 +226,14 @@ void Site::check_tokens() {
       options_.log->warning("cannot check API tokens", {{observe::LogKey::detail, checked.error().message}});
     }
     checking_tokens_ = false;
+  });
+}
+
+void Site::prune() {
+  if (options_.read_only || pruning_.exchange(true)) return;
+  acts_.run([this] {
+    store_.impl().housekeeper->when_idle();
+    pruning_ = false;
   });
 }
 

@@ -30,7 +30,7 @@ struct SiteOptions {
   observe::Log* log = nullptr;
 };
 
-/// Threading: admit(), handle() and check_tokens() on the network thread, the rest from any thread.
+/// Threading: admit(), handle(), check_tokens() and prune() on the network thread, the rest from any thread.
 class Site : public Handler {
  public:
   Site(const Store& store, const SiteOptions& options);
@@ -45,6 +45,8 @@ class Site : public Handler {
 
   /// Ends the streams and waits whose API token is no longer valid. Call it every few seconds.
   void check_tokens();
+  /// Prunes a little, if a step is due: processes that call only the server leave it to do so. Call it every second.
+  void prune();
 
   /// From now on, the server is not ready and performs no further acts.
   void drain();
@@ -111,6 +113,7 @@ class Site : public Handler {
   Callers callers_;
   TokenWatch tokens_;
   std::atomic<bool> checking_tokens_ = false;
+  std::atomic<bool> pruning_ = false;
   std::optional<Pump> pump_;  ///< none after finish()
   std::atomic<bool> draining_ = false;
   Pool acts_{16};

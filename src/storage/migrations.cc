@@ -64,6 +64,20 @@ Result<void> require_known(std::int64_t version, std::span<const Migration> know
                                       version, known.back().version)};
 }
 
+Result<void> require_server(Backend& backend, BootTime deadline) {
+  auto begun = backend.begin(deadline);
+  if (!begun) return std::move(begun).error();
+  auto rows = query(**begun, sql::ServerVersion{});
+  if (!rows) return std::move(rows).error();
+  const auto& server = rows->front();
+  if (!server.major || *server.major >= oldest_postgres) return {};
+  return Error{
+      .code = Errc::schema_missing,
+      .message = fmt::format("the server is PostgreSQL {} and leasehold needs {} to {}: update the server, then "
+                             "run `leasehold migrate up`",
+                             server.version, oldest_postgres, newest_postgres)};
+}
+
 Error missing_schema(std::int64_t version, std::span<const Migration> known) {
   const auto what = version == 0 ? std::string("the store has no leasehold schema")
                                  : fmt::format("the store's schema is version {} and this leasehold needs {}", version,

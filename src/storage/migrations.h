@@ -34,6 +34,12 @@ MigrationInfo info_of(const Migration& migration, const sql::MigrationList::Row*
 
 /// `schema_newer` with advice if this binary does not know the store's version.
 Result<void> require_known(std::int64_t version, std::span<const Migration> known);
+/// What leasehold is tested on.
+constexpr int oldest_postgres = 15;
+constexpr int newest_postgres = 18;
+
+/// `schema_missing` with advice for a server that is too old to have the schema.
+Result<void> require_server(Backend& backend, BootTime deadline);
 /// `schema_missing` with advice.
 Error missing_schema(std::int64_t version, std::span<const Migration> known);
 /// `damaged` with advice, for the store of another unreleased build; `finding` says how one can tell.

@@ -104,6 +104,7 @@ Result<void> Migrator::require_current() {
   if (const auto applied = list_applied(backend_, deadline())) {
     if (auto fit = require_same_history(*applied, known); !fit) return fit;
   }
+  if (auto fit = require_server(backend_, deadline()); !fit) return fit;
   return missing_schema(*now_at, known);
 }
 
@@ -127,6 +128,7 @@ Result<std::vector<MigrationInfo>> Migrator::up() {
   if (auto fit = require_same_history(*applied, known); !fit) return std::move(fit).error();
   const Goal goal{.up = true, .version = known.back().version};
   if (goal.next(*applied, known) == nullptr) return std::vector<MigrationInfo>{};
+  if (auto fit = require_server(backend_, deadline()); !fit) return std::move(fit).error();
   return reach(goal);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/time_text.h"
 #include "leasehold/store.h"
+#include "storage/migrations.h"
 #include "storage/query.h"
 #include "store/store.h"
 
@@ -107,13 +108,13 @@ Finding judge_old_transaction(const Facts& facts) {
 }
 
 Finding judge_version(const Facts& facts) {
-  constexpr int oldest = 15;
   const auto version = fact(facts, "server_version");
   int major = 0;
   std::from_chars(version.data(), version.data() + version.size(), major);
-  if (major >= oldest) return {Level::fine, "postgresql " + version, ""};
+  if (major >= storage::oldest_postgres) return {Level::fine, "postgresql " + version, ""};
   return {Level::danger, "postgresql " + version,
-          fmt::format("leasehold is tested on PostgreSQL {} to 18: update the server", oldest)};
+          fmt::format("leasehold is tested on PostgreSQL {} to {}: update the server", storage::oldest_postgres,
+                      storage::newest_postgres)};
 }
 
 std::vector<Finding> judge_postgres(const Facts& facts) {

@@ -11,6 +11,7 @@
 #include "base/time_text.h"
 #include "lease/reap.h"
 #include "leasehold/limits.h"
+#include "model/bounds.h"
 #include "storage/query.h"
 #include "store/store.h"
 
@@ -100,10 +101,7 @@ class Pruning {
   Duration call_timeout_;
 };
 
-Result<void> check_age(Duration older_than) {
-  if (older_than >= Duration(0)) return {};
-  return Error{.code = Errc::invalid_argument, .message = "the age is negative"};
-}
+Result<void> check_age(Duration older_than) { return check_span("age", older_than, Duration(0), bounds::max_delay); }
 
 }  // namespace
 
@@ -184,6 +182,7 @@ void add(Recovered& total, const Recovered& batch) {
   total.claims += batch.claims;
   total.runs += batch.runs;
   total.failed += batch.failed;
+  total.lapsed += batch.lapsed;
   total.unblocked += batch.unblocked;
   total.store_now = batch.store_now;
 }

@@ -442,5 +442,42 @@ TEST_P(JobCommands, LeaseLsFiltersByKindStateAndHolder) {
   EXPECT_EQ(tool({"lease", "ls", "--kind", "door"}).exit_code, 2);
 }
 
+TEST_P(JobCommands, ALapsedJobCannotBeCancelled) {
+  const auto added_late = tool({"job", "add", "mail", "x", "--expires-in", "0s"});
+  EXPECT_EQ(added_late.exit_code, 0);
+  const auto id = added_late.out.substr(0, added_late.out.find('\n'));
+  EXPECT_TRUE(contains(added_late.err, "job " + id + " has lapsed")) << added_late.err;
+  const auto cancelled = tool({"job", "cancel", id});
+  EXPECT_EQ(cancelled.exit_code, 3);
+  EXPECT_EQ(cancelled.out, "");
+  EXPECT_TRUE(contains(cancelled.err, "job " + id + " has lapsed already: there is nothing to cancel"))
+      << cancelled.err;
+  EXPECT_EQ(tool({"recover"}).out, "nothing to recover\n");
+}
+
+TEST_P(JobCommands, RecoverCountsLapsedJobs) {
+  added("mail", "x", {"--expires-in", "1ms"});
+  EXPECT_EQ(tool({"recover", "--dry-run"}).out, "1 job would lapse: not started in time\n");
+  EXPECT_EQ(json({"recover", "--dry-run"}).at("lapsed"), 1);
+  EXPECT_TRUE(contains(tool({"queue", "show", "mail"}).out, "lapsed"));
+  EXPECT_TRUE(contains(tool({"queue", "ls"}).out, "LAPSED"));
+  EXPECT_EQ(tool({"recover"}).out, "1 job lapsed: not started in time\n");
+  EXPECT_EQ(tool({"recover"}).out, "nothing to recover\n");
+}
+
+TEST_P(JobCommands, AClaimAndAHeartbeatShowWhatATimeLimitLeaves) {
+  const auto id = added("mail", "x", {"--timeout", "20s"});
+  const auto claimed_out = tool({"job", "claim", "mail"}).out;
+  EXPECT_TRUE(contains(claimed_out, "(20s left)")) << claimed_out;
+  const auto token = std::to_string(json({"job", "show", id}).at("token").as_int64());
+  const auto extended = tool({"job", "heartbeat", id, "--token", token, "--ttl", "1h"}).out;
+  EXPECT_TRUE(contains(extended, "s left)")) << extended;
+  added("many", "x", {"--timeout", "20s"});
+  added("many", "x");
+  const auto both = tool({"job", "claim", "many", "-n", "2"}).out;
+  EXPECT_TRUE(contains(both, "(20s, its time limit)")) << both;
+  EXPECT_TRUE(contains(both, "(5m)")) << both;
+}
+
 }  // namespace
 }  // namespace leasehold::support

@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "cli/tool.h"
+#include "support/copied_database.h"
+#include "support/pg.h"
 #include "support/sqlite.h"
 
 namespace leasehold::support {
@@ -217,6 +219,25 @@ TEST_F(StoreCommands, ALookIntoAnotherDatabaseMakesNoTablesThere) {
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_TRUE(contains(finished.err, "no leasehold schema: run `leasehold migrate up`"));
   EXPECT_EQ(theirs.rows("SELECT name FROM sqlite_master").size(), 1U);
+}
+
+TEST_F(StoreCommands, AServerThatIsTooOldIsNamedBeforeTheMissingSchema) {
+  const EmptyDatabase database(test_postgres_url());
+  const Environment there = {{"LEASEHOLD_DB", database.url()}};
+  EXPECT_TRUE(contains(tool({"doctor"}, there).err, "no leasehold schema: run `leasehold migrate up`"));
+  PgConnection(database.url())
+      .run(
+          "SET allow_system_table_mods = on;"
+          "ALTER FUNCTION pg_catalog.current_setting(text) RENAME TO true_setting;"
+          "CREATE FUNCTION pg_catalog.current_setting(name text) RETURNS text LANGUAGE sql STABLE AS $$"
+          "  SELECT CASE name WHEN 'server_version' THEN '14.11' WHEN 'server_version_num' THEN '140011'"
+          "              ELSE pg_catalog.true_setting(name) END $$");
+  for (const auto& words : {Arguments{"doctor"}, {"migrate", "up"}, {"lock", "ls"}}) {
+    const auto refused = tool(words, there);
+    EXPECT_EQ(refused.exit_code, 1) << words.front();
+    EXPECT_TRUE(contains(refused.err, "the server is PostgreSQL 14.11 and leasehold needs 15 to 18: update the server"))
+        << words.front() << ": " << refused.err;
+  }
 }
 
 TEST_F(StoreCommands, WithoutAPlaceForTheDefaultStoreTheToolReportsIt) {

@@ -8,7 +8,7 @@
 namespace leasehold::support {
 namespace {
 
-class TimeoutCommand : public ToolTest {
+class TimeoutCommand : public StoreToolTest {
  protected:
   /// Ignores SIGTERM, as its child does; both write down their pids.
   [[nodiscard]] Arguments stubborn() const {
@@ -36,8 +36,9 @@ class TimeoutCommand : public ToolTest {
 
   [[nodiscard]] std::string pids_file() const { return folder().file("pids"); }
 };
+LEASEHOLD_ON_BOTH_STORES(TimeoutCommand);
 
-TEST_F(TimeoutCommand, LockRunEndsTheWholeTreeAndReleasesTheLock) {
+TEST_P(TimeoutCommand, LockRunEndsTheWholeTreeAndReleasesTheLock) {
   const auto done = run_stubborn({"lock", "run", "deploy", "--timeout", "500ms", "--grace", "200ms"});
   EXPECT_EQ(done.exit_code, 124) << done.err;
   EXPECT_TRUE(contains(done.err, "timed out after 500ms"));
@@ -45,13 +46,13 @@ TEST_F(TimeoutCommand, LockRunEndsTheWholeTreeAndReleasesTheLock) {
   EXPECT_EQ(tool({"lock", "run", "deploy", "--timeout", "1m", "--", "sh", "-c", "exit 7"}).exit_code, 7);
 }
 
-TEST_F(TimeoutCommand, ALockCommandThatObeysIsTimedOutToo) {
+TEST_P(TimeoutCommand, ALockCommandThatObeysIsTimedOutToo) {
   const auto done = tool({"lock", "run", "deploy", "--timeout", "300ms", "--", "sleep", "600"});
   EXPECT_EQ(done.exit_code, 124) << done.err;
   EXPECT_EQ(tool({"lock", "run", "deploy", "--timeout", "1ms", "--", "true"}).exit_code, 2) << "shorter than any limit";
 }
 
-TEST_F(TimeoutCommand, WorkFailsTheAttemptOfACommandThatHangs) {
+TEST_P(TimeoutCommand, WorkFailsTheAttemptOfACommandThatHangs) {
   ASSERT_EQ(tool({"job", "add", "q", "x"}).exit_code, 0);
   const auto done = run_stubborn({"work", "q", "--once", "--timeout", "1s", "--grace", "200ms"});
   EXPECT_EQ(done.exit_code, 1) << done.err;
@@ -63,14 +64,14 @@ TEST_F(TimeoutCommand, WorkFailsTheAttemptOfACommandThatHangs) {
   EXPECT_EQ(job.at("state"), "deferred");
 }
 
-TEST_F(TimeoutCommand, TheLimitOfTheJobGoesFirst) {
+TEST_P(TimeoutCommand, TheLimitOfTheJobGoesFirst) {
   ASSERT_EQ(tool({"job", "add", "q", "x", "--timeout", "700ms"}).exit_code, 0);
   const auto done = tool({"work", "q", "--once", "--timeout", "1h", "--", "sleep", "600"});
   EXPECT_EQ(done.exit_code, 1) << done.err;
   EXPECT_EQ(json({"job", "show", "1"}).at("error"), "timed out after 700ms");
 }
 
-TEST_F(TimeoutCommand, AScheduledRunHasFailed) {
+TEST_P(TimeoutCommand, AScheduledRunHasFailed) {
   const auto done =
       run_stubborn({"schedule", "run", "refresh", "--every", "1h", "--timeout", "500ms", "--grace", "200ms"});
   EXPECT_EQ(done.exit_code, 124) << done.err;
@@ -78,7 +79,7 @@ TEST_F(TimeoutCommand, AScheduledRunHasFailed) {
   EXPECT_TRUE(contains(tool({"schedule", "history", "refresh"}).out, "timed out after 500ms"));
 }
 
-TEST_F(TimeoutCommand, AChunkHasFailed) {
+TEST_P(TimeoutCommand, AChunkHasFailed) {
   ASSERT_EQ(tool({"chunk", "plan", "s", "--range", "1..1", "--size", "1"}).exit_code, 0);
   const auto done = run_stubborn({"chunk", "run", "s", "--once", "--timeout", "500ms", "--grace", "200ms"});
   EXPECT_EQ(done.exit_code, 1) << done.err;
@@ -86,7 +87,7 @@ TEST_F(TimeoutCommand, AChunkHasFailed) {
   EXPECT_TRUE(contains(done.err, "timed out after 500ms")) << done.err;
 }
 
-TEST_F(TimeoutCommand, AJobThatWasNotStartedInTimeIsShownAsLapsed) {
+TEST_P(TimeoutCommand, AJobThatWasNotStartedInTimeIsShownAsLapsed) {
   ASSERT_EQ(tool({"job", "add", "q", "x", "--expires-in", "0s"}).exit_code, 0);
   EXPECT_TRUE(contains(tool({"job", "show", "1"}).out, "lapsed"));
   EXPECT_TRUE(contains(tool({"job", "ls", "--state", "lapsed"}).out, "lapsed"));

@@ -134,7 +134,7 @@ TEST_P(ChunkSetTest, TheViewOfLeasesShowsChunks) {
   plan(2);
   claim_many("ann", 2);
   EXPECT_EQ(under_test().scalar("SELECT count(*) FROM " + under_test().view("leases") +
-                                " WHERE kind = 'chunk' AND key IN ('orders/1', 'orders/2') AND locked_by = 'ann'"),
+                                " WHERE kind = 'chunk' AND key IN ('orders/1', 'orders/2') AND holder = 'ann'"),
             "2");
   EXPECT_EQ(status_of(store()).held_leases, 2);
 }

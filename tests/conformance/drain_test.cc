@@ -37,6 +37,21 @@ TEST_P(DrainTest, JobsRunInOrderAndLaterOnesAfterAnAdvance) {
   EXPECT_EQ(order.back(), "later");
 }
 
+TEST_P(DrainTest, AHandlerThatTakesTooLongHasFailed) {
+  Worker worker(store());
+  worker.handle("mail", [&](const Job&, JobContext&) {
+    advance(2min);
+    return Verdict::complete();
+  });
+  const auto slow = add(jobs(), "mail", {.timeout = 2min, .max_failures = 1});
+  const auto quick = add(jobs(), "mail", {.timeout = 3min});
+  const auto summary = must(drain(worker));
+  EXPECT_EQ(summary.failed, 1);
+  EXPECT_EQ(summary.completed, 1);
+  EXPECT_EQ(must(jobs().show(slow)).error, "timed out after 2m");
+  EXPECT_EQ(state_of(jobs(), quick), JobState::completed);
+}
+
 TEST_P(DrainTest, EnqueuedJobsAreFoundWithTheirPayloads) {
   const auto ann = add(jobs(), "mail", {.payload = R"({"to":"ann"})", .priority = 5});
   add(jobs(), "mail", {.payload = R"({"to":"bo"})", .delay = 1min});

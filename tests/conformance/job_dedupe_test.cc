@@ -167,6 +167,18 @@ TEST_P(JobDedupeTest, ADeadLetterKeepsItsKeyForThePeriodAndCanBeRetriedWithIt) {
   EXPECT_TRUE(fails(jobs().retry(first.id), Errc::invalid_argument)) << "another job has its key now";
 }
 
+TEST_P(JobDedupeTest, ARetryTakesTheKeyOfAJobThatWasNotStartedInTime) {
+  const auto first = put({});
+  ASSERT_TRUE(ok(jobs().cancel(first.id)));
+  const auto second = put({.expires_in = 1min});
+  ASSERT_TRUE(second.created);
+  EXPECT_TRUE(fails(jobs().retry(first.id), Errc::invalid_argument)) << "the second has the key";
+  advance(1min);
+  EXPECT_EQ(must(jobs().retry(first.id)), JobState::available);
+  EXPECT_EQ(must(jobs().show(second.id)).state, JobState::lapsed);
+  EXPECT_EQ(put({}).id, first.id);
+}
+
 TEST_P(JobDedupeTest, PruningKeepsAJobWhoseKeyIsTaken) {
   const auto first = put({.payload = "a", .dedupe_for = 3h});
   const auto held = claim_one(jobs(), "q", "alice");

@@ -158,6 +158,16 @@ TEST_P(JobAfterTest, ANewJobAfterADeadOneDoesAsItsRuleSays) {
             JobState::available);
 }
 
+TEST_P(JobAfterTest, AnUnknownPredecessorIsRefusedInTheSameWords) {
+  const auto refused = jobs().enqueue("q", {.depends_on = {999}});
+  ASSERT_TRUE(fails(refused, Errc::invalid_argument));
+  EXPECT_EQ(refused.error().message, "it cannot depend on job 999, which does not exist");
+  must(jobs().enqueue("q", {.on_batch_end = "b"}));
+  const auto second = jobs().enqueue("q", {.on_batch_end = "b"});
+  ASSERT_TRUE(fails(second, Errc::invalid_argument));
+  EXPECT_EQ(second.error().message.find("the batch has an end job already: job "), 0U) << second.error().message;
+}
+
 TEST_P(JobAfterTest, ARetryIsRefusedWhileWhatItRunsAfterIsDead) {
   const auto first = add(jobs(), "q");
   const auto second = after(first);

@@ -102,7 +102,12 @@ TEST_P(JobGroupTest, AFullGroupLosesItsTurnNotItsPlace) {
   const auto a = add_of("a", 150);
   add_of("b", 2);
   EXPECT_EQ(claimed_groups(2), "a b ");
-  EXPECT_TRUE(fails(jobs().claim("q", claiming(5), by("bob")), Errc::at_capacity));
+  const auto refused = jobs().claim("q", claiming(5), by("bob"));
+  ASSERT_TRUE(fails(refused, Errc::at_capacity));
+  EXPECT_EQ(refused.error().message.find("every waiting group of queue \"q\" is at its limit: job " +
+                                         std::to_string(a.front()) + " of group \"a\" is held by alice"),
+            0U)
+      << refused.error().message;
   const auto c = add(jobs(), "q", {.group = "c"});
   EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(5), by("bob"))), std::vector<JobId>{c});
 }

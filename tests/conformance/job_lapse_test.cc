@@ -1,6 +1,8 @@
 // Jobs that expire: not started in time, they lapse. Nothing sweeps them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"
 
@@ -94,6 +96,54 @@ TEST_P(JobLapseTest, DependentsFollowAsAfterACancel) {
             "job " + std::to_string(first) + " lapsed");
 }
 
+TEST_P(JobLapseTest, AWorkerOfAnotherQueueRecordsItForTheJobsThatWait) {
+  const auto first = add(jobs(), "quiet", {.expires_in = 1min, .batch = "b"});
+  const auto runs = add(jobs(), "q", {.depends_on = {first}, .if_failed = IfFailed::run});
+  const auto cancelled = add(jobs(), "q", {.depends_on = {first}});
+  const auto end = add(jobs(), "q", {.on_batch_end = "b"});
+  EXPECT_TRUE(nothing_to_claim());
+  advance(1min);
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, runs) << "no worker asks for the queue of the first job";
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, end);
+  EXPECT_EQ(look(cancelled).state, JobState::cancelled);
+  EXPECT_EQ(must(jobs().batch("b")).unfinished, 0);
+  EXPECT_EQ(outcomes_of(jobs(), first), std::vector<std::string>{"lapsed"});
+}
+
+TEST_P(JobLapseTest, ARefusedClaimRecordsItToo) {
+  for (const std::string why : {"paused", "full", "rate"}) {
+    const auto first = add(jobs(), why, {.expires_in = 1min});
+    const auto waits = add(jobs(), "q", {.depends_on = {first}, .if_failed = IfFailed::run});
+    if (why == "paused") {
+      must(store().queues().pause(why));
+    } else if (why == "full") {
+      must(store().queues().set(why, {.max_running = 1}));
+      add(jobs(), why, {.priority = 1});
+      static_cast<void>(claim_one(jobs(), why, "alice", 10min));
+    } else {
+      must(store().queues().set(why, {.rate_count = 1, .rate_period = 1h}));
+      add(jobs(), why, {.priority = 1});
+      static_cast<void>(claim_one(jobs(), why, "alice", 10min));
+    }
+    advance(1min);
+    EXPECT_FALSE(jobs().claim(why, claiming(), by("bob")).ok()) << why;
+    EXPECT_EQ(outcomes_of(jobs(), first), std::vector<std::string>{"lapsed"}) << why;
+    EXPECT_EQ(look(waits).state, JobState::available) << why;
+  }
+}
+
+TEST_P(JobLapseTest, AMassOfThemInAnotherQueueEndsInSteps) {
+  const auto all = must(jobs().enqueue("quiet", std::vector<NewJob>(250, NewJob{.expires_in = 1min})));
+  advance(1min);
+  const auto recorded = [&] {
+    return std::count_if(all.begin(), all.end(), [&](const auto& job) { return !outcomes_of(jobs(), job.id).empty(); });
+  };
+  for (const int expected : {100, 200, 250}) {
+    EXPECT_TRUE(nothing_to_claim());
+    EXPECT_EQ(recorded(), expected);
+  }
+}
+
 TEST_P(JobLapseTest, ABlockedOrDeferredJobLapsesToo) {
   const auto first = add(jobs(), "other");
   const auto blocked = add(jobs(), "q", {.expires_in = 1min, .depends_on = {first}});
@@ -162,9 +212,30 @@ TEST_P(JobLapseTest, AMassOfThemEndsInSteps) {
 
 TEST_P(JobLapseTest, RecoverRecordsThem) {
   const auto id = add(jobs(), "q", {.expires_in = 1min});
+  const auto dependent = add(jobs(), "other", {.depends_on = {id}});
+  EXPECT_EQ(must(store().recover()).lapsed, 0);
   advance(1min);
-  must(store().recover());
+  EXPECT_EQ(must(store().recovery_stats()).stale_now.lapsed, 1);
+  const auto recovered = must(store().recover());
+  EXPECT_EQ(recovered.lapsed, 1);
+  EXPECT_FALSE(recovered.is_nothing());
   EXPECT_EQ(outcomes_of(jobs(), id), std::vector<std::string>{"lapsed"});
+  EXPECT_EQ(look(dependent).state, JobState::cancelled);
+  EXPECT_EQ(must(store().recovery_stats()).stale_now.lapsed, 0);
+  EXPECT_TRUE(must(store().recover()).is_nothing());
+}
+
+TEST_P(JobLapseTest, AQueueCountsThem) {
+  add(jobs(), "q", {.expires_in = 1min});
+  add(jobs(), "q", {.delay = 1h, .expires_in = 1min});
+  add(jobs(), "q", {.expires_in = 2min});
+  const auto lapsed = [this] { return must(store().queues().show("q")).lapsed; };
+  EXPECT_EQ(lapsed(), 0);
+  advance(1min);
+  EXPECT_EQ(lapsed(), 2) << "before a claim has recorded it";
+  static_cast<void>(claim_one(jobs(), "q", "bob"));
+  EXPECT_EQ(lapsed(), 2);
+  EXPECT_EQ(must(store().queues().show("q")).failed, 0);
 }
 
 TEST_P(JobLapseTest, AWaitingClaimComesWhenAJobLapses) {

@@ -123,5 +123,23 @@ TEST_P(JobMemoryTest, EventsNameTheTrace) {
   }
 }
 
+TEST_P(JobMemoryTest, EventsCarryTheMetadata) {
+  const std::string metadata = R"({"tenant":"acme","nested":{"a":[1,null]}})";
+  const auto event = [&](JobId id) { return must(store().events({.key = std::to_string(id)})).front(); };
+  auto reader = must(store().follow_events({}));
+  const auto failed = add(jobs(), "q", {.metadata = metadata});
+  const auto dependent = add(jobs(), "q", {.metadata = metadata, .depends_on = {failed}});
+  const auto job = claim_one(jobs(), "q", "alice");
+  must(jobs().settle({failed, job.token, Verdict::fail_finally("no")}));
+  const auto lapsed = add(jobs(), "q", {.expires_at = now(), .metadata = metadata});
+  for (const auto id : {failed, dependent, lapsed}) EXPECT_EQ(event(id).metadata, metadata) << event(id).what;
+  const auto followed = must(reader.next());
+  ASSERT_EQ(followed.size(), 3U);
+  for (const auto& one : followed) EXPECT_EQ(one.metadata, metadata) << one.what;
+  const auto without = add(jobs(), "q");
+  must(jobs().cancel(without));
+  EXPECT_EQ(event(without).metadata, "");
+}
+
 }  // namespace
 }  // namespace leasehold::support

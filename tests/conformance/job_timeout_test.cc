@@ -1,6 +1,8 @@
 // Time limits of attempts: no heartbeat extends one, and the next call fails it. Promises 5, 6 and 7.
 #include <gtest/gtest.h>
 
+#include "storage/query.h"
+#include "store/store.h"
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"
 
@@ -64,6 +66,21 @@ TEST_P(JobTimeoutTest, ALateFailureAgreesWithTheStore) {
   EXPECT_TRUE(must(jobs().fail(id, job.token, "too slow")).replayed);
   EXPECT_EQ(look(id).failures, 1);
   EXPECT_EQ(look(id).error, "timed out after 2m");
+}
+
+TEST_P(JobTimeoutTest, OnlyAFailureThatNamesTheLimitIsATimeout) {
+  add(jobs(), "q", {.timeout = 1500ms});
+  add(jobs(), "q", {.timeout = 1500ms});
+  add(jobs(), "q");
+  const auto grant = claim(jobs(), "q", claiming(3, 10min), by("alice"));
+  const auto fail_with = [&](std::size_t nth, const std::string& error) {
+    EXPECT_TRUE(ok(jobs().fail(grant.jobs[nth].id, grant.token, error)));
+    return events_of(grant.jobs[nth].id);
+  };
+  EXPECT_EQ(fail_with(0, "timed out after 1s 500ms"), "timed_out (after 1s 500ms)");
+  EXPECT_EQ(fail_with(1, "timed out after 1s"), "");
+  EXPECT_EQ(fail_with(2, "timed out after 1s 500ms"), "");
+  EXPECT_TRUE(lost(jobs().complete(grant.jobs[0].id, grant.token), LostReason::timed_out));
 }
 
 TEST_P(JobTimeoutTest, ACompletionThatComesBeforeAnythingElseIsAccepted) {
@@ -154,6 +171,31 @@ TEST_P(JobTimeoutTest, ATakeoverThroughAnotherQueueFailsTheLateJobOfTheLease) {
   EXPECT_EQ(look(slow).failures, 1);
   EXPECT_EQ(look(slow).crashes, 0);
   EXPECT_EQ(look(slow).error, "timed out after 10s");
+}
+
+TEST_P(JobTimeoutTest, AWorkerOfAnotherQueueFailsWhatIsLate) {
+  const auto slow = add(jobs(), "quiet", {.timeout = 1min, .max_failures = 1});
+  const auto waits = add(jobs(), "q", {.depends_on = {slow}, .if_failed = IfFailed::run});
+  static_cast<void>(claim_one(jobs(), "quiet", "alice", 10min));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::empty));
+  advance(1min);
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, waits);
+  EXPECT_EQ(look(slow).error, "timed out after 1m");
+}
+
+TEST_P(JobTimeoutTest, TheHousekeepingOfAnyWorkerEndsTheLeasesOfTheDead) {
+  const auto crashed = add(jobs(), "quiet", {.timeout = 10min, .max_crashes = 1});
+  const auto unwanted = add(jobs(), "quieter");
+  const auto waits = add(jobs(), "q", {.depends_on = {crashed, unwanted}, .if_failed = IfFailed::run});
+  static_cast<void>(claim_one(jobs(), "quiet", "alice"));
+  static_cast<void>(claim_one(jobs(), "quieter", "alice"));
+  must(jobs().cancel(unwanted));
+  advance(11min);
+  must(storage::query_one(*store().impl().backend, sql::RetentionStep{.batch = 1}, BootClock::now() + 5s));
+  EXPECT_EQ(look(crashed).crashes, 1);
+  EXPECT_EQ(look(crashed).state, JobState::failed);
+  EXPECT_EQ(look(unwanted).state, JobState::cancelled);
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, waits);
 }
 
 TEST_P(JobTimeoutTest, RecoverFailsWhatIsLate) {

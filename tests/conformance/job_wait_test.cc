@@ -48,6 +48,36 @@ TEST_P(JobWaitTest, AtTheLimitItNamesTheJobThatFreesAPlace) {
   EXPECT_EQ(why(ids[1]), "turn: it waits for its turn");
 }
 
+TEST_P(JobWaitTest, AnAttemptPastItsLimitTakesNoPlace) {
+  ASSERT_TRUE(ok(queues().set("merge", {.max_running = 2})));
+  const auto late = add(jobs(), "merge", {.timeout = 1min});
+  const auto long_running = add(jobs(), "merge", {.timeout = 3min});
+  const auto waits = add(jobs(), "merge");
+  const auto dependent = add(jobs(), "other", {.depends_on = {late}});
+  claim(jobs(), "merge", claiming(2, 10min), by("ann"));
+  EXPECT_EQ(wait_of(waits).reason, WaitReason::at_capacity);
+  EXPECT_EQ(wait_of(waits).job_id, late);
+  EXPECT_EQ(wait_of(waits).until, must(jobs().show(late)).times_out_at);
+  EXPECT_NE(wait_of(waits).text.find("job " + std::to_string(late) + " runs for ann"), std::string::npos);
+  advance(1min);
+  EXPECT_EQ(wait_of(waits).reason, WaitReason::turn) << "the next claim frees the place";
+  EXPECT_EQ(why(late), "timed_out: it took longer than 1m: the next claim fails it") << "its holder lives";
+  EXPECT_EQ(why(dependent), "blocked: it waits for job " + std::to_string(late) + ", which is expired");
+  EXPECT_EQ(must(jobs().show(dependent)).depends_on.front().state, JobState::expired);
+  EXPECT_FALSE(must(jobs().show(long_running)).wait);
+  EXPECT_EQ(claim_one(jobs(), "merge", "bob").id, waits);
+}
+
+TEST_P(JobWaitTest, AnAttemptPastItsLimitTakesNoPlaceOfItsGroup) {
+  ASSERT_TRUE(ok(queues().set("sync", {.max_per_group = 1})));
+  add(jobs(), "sync", {.group = "acme", .timeout = 1min});
+  const auto waits = add(jobs(), "sync", {.group = "acme"});
+  claim_one(jobs(), "sync", "ann", 10min);
+  EXPECT_EQ(wait_of(waits).reason, WaitReason::group_full);
+  advance(1min);
+  EXPECT_EQ(wait_of(waits).reason, WaitReason::turn);
+}
+
 TEST_P(JobWaitTest, ASpentRateSaysUntilWhen) {
   ASSERT_TRUE(ok(queues().set("api", {.rate_count = 2, .rate_period = 1min})));
   const auto ids = add_many(jobs(), "api", 3);
@@ -83,6 +113,25 @@ TEST_P(JobWaitTest, ABlockedJobNamesThePredecessorAndItsState) {
   ASSERT_TRUE(ok(jobs().settle({job.id, job.token, failure})));
   EXPECT_EQ(why(second), "blocked: it waits for job " + name + ", which is failed: retry that job, or cancel this one");
   EXPECT_EQ(wait_of(second).job_id, first);
+}
+
+TEST_P(JobWaitTest, ABlockedJobSaysWhatItsRuleDoesAfterALapse) {
+  const auto first = must(jobs().enqueue("mail", {.expires_in = 1min})).id;
+  const auto waits = must(jobs().enqueue("mail", {.depends_on = {first}, .if_failed = IfFailed::wait})).id;
+  const auto runs = must(jobs().enqueue("mail", {.depends_on = {first}, .if_failed = IfFailed::run})).id;
+  const auto cancelled = must(jobs().enqueue("mail", {.depends_on = {first}})).id;
+  advance(1min);
+  const auto lapsed = "blocked: it waits for job " + std::to_string(first) + ", which is lapsed: ";
+  EXPECT_EQ(why(waits), lapsed + "retry that job, or cancel this one");
+  EXPECT_EQ(why(runs), lapsed + "the next claim ends this wait");
+  EXPECT_EQ(why(cancelled), lapsed + "this job will be cancelled");
+}
+
+TEST_P(JobWaitTest, AnEndJobSaysWhetherItsBatchHasJobs) {
+  const auto end = must(jobs().enqueue("mail", {.on_batch_end = "b"})).id;
+  EXPECT_EQ(why(end), "blocked: it waits for the batch b, which has no jobs yet");
+  must(jobs().enqueue("other", {.batch = "b"}));
+  EXPECT_EQ(why(end), "blocked: it waits for the batch b (1 unfinished)");
 }
 
 TEST_P(JobWaitTest, AJobThatIsNotDueSaysWhenItIs) {

@@ -94,7 +94,13 @@ TEST_P(PruneStatusTest, PrunedEventIdsAreNotGivenOutAgain) {
   EXPECT_EQ(fresh->size(), 1U) << "a reader that follows the events would miss it";
 }
 
-TEST_P(PruneStatusTest, PruneRefusesANegativeAge) { EXPECT_TRUE(fails(store().prune(-1s), Errc::invalid_argument)); }
+TEST_P(PruneStatusTest, PruneRefusesAnAgeOutsideOfItsBounds) {
+  for (const auto age : {Duration(-1s), Duration(bounds::max_delay + 1s), Duration::max()}) {
+    EXPECT_TRUE(fails(store().prune(age), Errc::invalid_argument));
+    EXPECT_TRUE(fails(store().prune_preview(age), Errc::invalid_argument));
+  }
+  must(store().prune(bounds::max_delay));
+}
 
 TEST_P(PruneStatusTest, DoctorLooksAtSomethingAndDoesNotHarm) {
   take(locks(), "deploy", {}, by("alice"));

@@ -45,6 +45,19 @@ TEST_P(WorkerTimeoutTest, AHandlerThatHangsIsStoppedAndHasFailed) {
   EXPECT_EQ(look(id).failures, 1);
 }
 
+TEST_P(WorkerTimeoutTest, Promise12_AStoppedHandlerLeavesTheEventOfATimeout) {
+  const auto id = add(jobs(), "q", {.timeout = 1s + 20ms, .max_failures = 1});
+  std::optional<StopReason> why;
+  work([&](const Job&, JobContext& context) { return until_stopped(context, why); });
+  const auto events = must(store().events({.key = std::to_string(id)}));
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events.front().what, "timed_out");
+  EXPECT_EQ(events.front().detail, "after 1s 20ms");
+  EXPECT_TRUE(events.front().holder);
+  EXPECT_EQ(events.back().what, "failed");
+  EXPECT_EQ(look(id).error, "timed out after 1s 20ms");
+}
+
 TEST_P(WorkerTimeoutTest, TheLimitOfTheWorkerIsForJobsWithoutOne) {
   const auto id = add(jobs(), "q");
   std::optional<StopReason> why;

@@ -24,28 +24,36 @@ class JobModel {
   }
 
   std::string enqueue(const Request& request) {
-    for (int id = 0; id < jobs(); ++id) {
-      auto& job = at(id);
-      if (!request.dedupe_key.empty() && keeps_key(job) && job.request.queue == request.queue &&
-          job.request.dedupe_key == request.dedupe_key) {
-        if (lapse(job)) break;
-        return "known " + job_name(id) + " " + job.state(now_, leases_);
-      }
+    if (const int owner = owner_of_key(request); owner != nobody && !lapse(at(owner))) {
+      const bool updated = rewrite(at(owner), request);
+      return "known " + job_name(owner) + (updated ? " updated " : " ") + at(owner).state(now_, leases_);
     }
     if (!std::all_of(request.after.begin(), request.after.end(), [&](int id) { return exists(id); })) {
       return "invalid_argument";
     }
+    if (!request.on_batch_end.empty() && (request.on_batch_end == request.batch || has_end_job(request.on_batch_end))) {
+      return "invalid_argument";
+    }
     jobs_.push_back({.request = request, .created_at = now_, .due_at = now_ + request.delay});
-    auto& job = jobs_.back();
+    const int id = jobs() - 1;
+    auto& job = at(id);
+    if (!request.dedupe_key.empty()) {
+      keys_[key_of(job)] = {.job = id, .until = after(request.dedupe_for)};
+    }
+    if (!request.batch.empty()) {
+      ++batches_[request.batch].unfinished;
+      batches_[request.batch].ended_at.reset();
+    }
+    if (!request.on_batch_end.empty()) batches_[request.on_batch_end].end_job = id;
     if (must_not_run(job)) {
       end_waiting(job);
     } else {
-      if (request.expires_in) job.expires_at = now_ + *request.expires_in;
+      job.expires_at = after(request.expires_in);
       wait_for_predecessors(job);
       put(job);
       lapse(job);
     }
-    return "new " + job_name(jobs() - 1) + " " + job.state(now_, leases_);
+    return "new " + job_name(id) + " " + job.state(now_, leases_);
   }
 
   /// Several equal jobs in one call: one after the other.
@@ -56,7 +64,7 @@ class JobModel {
   }
 
   std::string claim(const Ask& ask);
-  std::string heartbeat(int id, int ago, Moment ttl, const std::string& stage);
+  std::string heartbeat(int id, int ago, Moment ttl, const std::string& stage, const std::string& cursor);
   std::string settle(int id, int ago, const Verdict& verdict);
   /// As if one had been called after the other.
   std::string hand_in(int id, int ago, const Verdict& verdict, const Ask& ask) {
@@ -91,7 +99,9 @@ class JobModel {
     if (job.place == Place::granted) return "held";
     if (job.place == Place::blocked) return "invalid_argument";
     if (job.completed()) return "invalid_argument";
-    if (job.dead() && (key_is_taken(job) || must_not_run(job))) return "invalid_argument";
+    if (job.dead() && must_not_run(job)) return "invalid_argument";
+    if (const int owner = owner_of_key(job.request); job.dead() && owner != nobody) lapse(at(owner));
+    if (job.dead() && key_is_taken(job)) return "invalid_argument";
     bring_back(job);
     return job.place == Place::blocked ? "blocked" : "available";
   }
@@ -100,9 +110,13 @@ class JobModel {
     if (!exists(id)) return "not_found";
     if (at(id).place == Place::granted) return "held";
     lapse(at(id));
+    const bool waited = at(id).waits();
+    if (const auto key = keys_.find(key_of(at(id))); key != keys_.end() && key->second.job == id) keys_.erase(key);
     at(id).place = Place::deleted;
     at(id).after.clear();
+    at(id).batch_open = false;
     let_down(id, true);
+    if (waited) count_in_batch(at(id), "cancelled", 1);
     return "removed";
   }
 
@@ -123,7 +137,10 @@ class JobModel {
       if (job.request.queue == queue && job.waits()) waiting.push_back(&job);
     }
     // All at once: none is cancelled because of another one.
-    for (auto* job : waiting) job->after.clear();
+    for (auto* job : waiting) {
+      job->after.clear();
+      job->batch_open = false;
+    }
     for (auto* job : waiting) end_waiting(*job);
     return std::to_string(waiting.size());
   }
@@ -133,14 +150,12 @@ class JobModel {
     for (int id = 0; id < static_cast<int>(leases_.size()); ++id) {
       if (!leases_[index(id)].ended() && !leases_[index(id)].live(now_)) take_over(id, taken);
     }
-    std::set<std::string> queues;
-    for (const auto& job : jobs_) queues.insert(job.request.queue);
-    for (const auto& queue : queues) pass_deadlines(queue, taken);
+    pass_deadlines(std::nullopt, taken);
     return say_recovered(taken.jobs, taken.failed);
   }
 
-  std::string open(const std::string& holder, Moment ttl) {
-    leases_.push_back({.holder = holder, .of_worker = true, .ttl = ttl, .expires_at = now_ + ttl});
+  std::string open(const std::string& holder, Moment ttl, const std::string& queue) {
+    leases_.push_back({.holder = holder, .of_worker = true, .listens_to = queue, .ttl = ttl, .expires_at = now_ + ttl});
     workers_.push_back(static_cast<int>(leases_.size()) - 1);
     return "open until " + away(now_ + ttl, now_);
   }
@@ -178,6 +193,7 @@ class JobModel {
 
   [[nodiscard]] std::string show(int id) const;
   [[nodiscard]] std::string show_queue(const std::string& queue) const;
+  [[nodiscard]] std::string show_batch(const std::string& batch) const;
 
  private:
   struct Taken {
@@ -200,15 +216,59 @@ class JobModel {
   [[nodiscard]] static bool holds(const ModelJob& job, const std::string& queue) {
     return job.place == Place::granted && job.request.queue == queue;
   }
-  [[nodiscard]] static bool keeps_key(const ModelJob& job) {
-    return job.place != Place::final && job.place != Place::deleted;
+  using Key = std::pair<std::string, std::string>;
+  static Key key_of(const Request& request) { return {request.queue, request.dedupe_key}; }
+  static Key key_of(const ModelJob& job) { return key_of(job.request); }
+  [[nodiscard]] int id_of(const ModelJob& job) const { return static_cast<int>(&job - jobs_.data()); }
+  [[nodiscard]] std::optional<Moment> after(std::optional<Moment> span) const {
+    return span ? std::optional(now_ + *span) : std::nullopt;
+  }
+
+  /// Who has this key: a job that has not ended, or one whose period is not over.
+  [[nodiscard]] int owner_of_key(const Request& request) const {
+    const auto found = request.dedupe_key.empty() ? keys_.end() : keys_.find(key_of(request));
+    if (found == keys_.end()) return nobody;
+    const auto& [job, until] = found->second;
+    return at(job).place != Place::final || until.value_or(now_) > now_ ? job : nobody;
   }
 
   [[nodiscard]] bool key_is_taken(const ModelJob& job) const {
-    return !job.request.dedupe_key.empty() && std::any_of(jobs_.begin(), jobs_.end(), [&](const ModelJob& other) {
-      return &other != &job && keeps_key(other) && other.request.queue == job.request.queue &&
-             other.request.dedupe_key == job.request.dedupe_key;
-    });
+    const int owner = owner_of_key(job.request);
+    return owner != nobody && owner != id_of(job);
+  }
+
+  /// What an enqueue does to the job that has its key; false: nothing.
+  bool rewrite(ModelJob& job, const Request& by) {
+    if (by.dedupe_mode == DedupeMode::keep || !job.waits()) return false;
+    job.due_at = now_ + by.delay;
+    if (by.dedupe_mode == DedupeMode::replace) {
+      job.request.payload = by.payload;
+      job.request.metadata = by.metadata;
+      job.request.priority = by.priority;
+      job.request.timeout = by.timeout;
+      job.expires_at = after(by.expires_in);
+    }
+    put(job);
+    lapse(job);
+    return true;
+  }
+
+  [[nodiscard]] bool has_end_job(const std::string& batch) const {
+    const auto found = batches_.find(batch);
+    return found != batches_.end() && exists(found->second.end_job) && at(found->second.end_job).place != Place::final;
+  }
+
+  /// So many jobs of the batch of this one ended like this; a negative number: they go on.
+  void count_in_batch(const ModelJob& job, const std::string& outcome, int count) {
+    if (job.request.batch.empty()) return;
+    auto& batch = batches_[job.request.batch];
+    batch.unfinished -= count;
+    batch.ended[outcome == "expired" ? "failed" : outcome] += count;
+    batch.ended_at = batch.unfinished == 0 ? std::optional(now_) : std::nullopt;
+    if (batch.unfinished > 0 || !exists(batch.end_job) || !at(batch.end_job).batch_open) return;
+    auto& last = at(batch.end_job);
+    last.batch_open = false;
+    if (last.after.empty()) put(last);
   }
 
   [[nodiscard]] std::vector<int> held_by(int lease) const {
@@ -221,7 +281,9 @@ class JobModel {
 
   /// Where a job waits.
   void put(ModelJob& job) const {
-    job.place = !job.after.empty() ? Place::blocked : job.due_at > now_ ? Place::deferred : Place::ready;
+    job.place = !job.after.empty() || job.batch_open ? Place::blocked
+                : job.due_at > now_                  ? Place::deferred
+                                                     : Place::ready;
   }
 
   void note(ModelJob& job, const std::string& outcome, bool final, int lease, Moment token) {
@@ -231,11 +293,18 @@ class JobModel {
     job.place = Place::final;
     job.unwanted = false;
     job.stage.clear();
-    if (outcome != "completed") let_down(static_cast<int>(&job - jobs_.data()), false);
+    if (outcome == "completed") job.cursor.clear();
+    const int id = id_of(job);
+    if (const auto key = keys_.find(key_of(job)); key != keys_.end() && key->second.job == id) {
+      if (key->second.until.value_or(now_) <= now_) keys_.erase(key);
+    }
+    if (outcome != "completed") let_down(id, false);
+    count_in_batch(job, outcome, 1);
   }
 
   void end_waiting(ModelJob& job, const std::string& outcome = "cancelled") {
     job.after.clear();
+    job.batch_open = false;
     note(job, outcome, true, -1, std::max(now_, job.token + 1));
   }
 
@@ -262,12 +331,19 @@ class JobModel {
     if (!unwanted) ++(job.dead() ? taken.failed : taken.jobs);
   }
 
-  /// The due expiries and time limits of a queue, in the order of their moments.
-  void pass_deadlines(const std::string& queue, Taken& taken) {
+  /// Also of attempts whose holder died before their limit.
+  [[nodiscard]] bool deadline_passed() const {
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const ModelJob& job) {
+      return job.lapsed(now_) || (job.place == Place::granted && job.limit && *job.limit <= now_);
+    });
+  }
+
+  /// The due expiries and time limits of a queue, or of all, in the order of their moments.
+  void pass_deadlines(const std::optional<std::string>& queue, Taken& taken) {
     std::vector<std::pair<Moment, int>> passed;
     for (int id = 0; id < jobs(); ++id) {
       const auto& job = at(id);
-      if (job.request.queue != queue) continue;
+      if (queue && job.request.queue != *queue) continue;
       if (job.lapsed(now_)) passed.emplace_back(*job.expires_at, id);
       if (overdue(job)) passed.emplace_back(*job.limit, id);
     }
@@ -299,6 +375,8 @@ class JobModel {
       if (at(id).completed() || (at(id).dead() && job.request.if_failed == "run")) continue;
       job.after.insert(id);
     }
+    const auto batch = batches_.find(job.request.on_batch_end);
+    job.batch_open = batch != batches_.end() && batch->second.end_job == id_of(job) && !batch->second.ended_at;
   }
 
   /// A job has ended without completing, or is gone: its dependents follow their rule.
@@ -307,7 +385,7 @@ class JobModel {
       if (!job.after.contains(id)) continue;
       if (job.request.if_failed == "run") {
         job.after.erase(id);
-        if (job.after.empty()) put(job);
+        if (job.after.empty() && !job.batch_open) put(job);
       } else if (job.request.if_failed == "cancel" || removed) {
         end_waiting(job);
       }
@@ -317,6 +395,10 @@ class JobModel {
   /// A retry: fresh budgets, at once.
   void bring_back(ModelJob& job) {
     if (job.place == Place::final) {
+      count_in_batch(job, job.last_word()->outcome, -1);
+      if (!job.request.dedupe_key.empty() && owner_of_key(job.request) == nobody) {
+        keys_[key_of(job)] = {.job = id_of(job)};
+      }
       for (auto& entry : job.log) entry.final = false;
       if (job.expires_at && *job.expires_at <= now_) job.expires_at.reset();
       note(job, "retried", false, -1, std::max(now_, job.token + 1));
@@ -329,7 +411,7 @@ class JobModel {
 
   void unblock(int done) {
     for (auto& job : jobs_) {
-      if (job.after.erase(done) > 0 && job.after.empty()) put(job);
+      if (job.after.erase(done) > 0 && job.after.empty() && !job.batch_open) put(job);
     }
   }
 
@@ -370,6 +452,12 @@ class JobModel {
   void remember_turn(const std::string& queue, const std::vector<int>& chosen);
   std::string nothing(const Ask& ask) const;
   std::string grant(const Ask& ask, const std::vector<int>& chosen);
+  [[nodiscard]] std::string wait_of(int id) const;
+  [[nodiscard]] std::string available_wait(const ModelJob& job) const;
+  [[nodiscard]] std::string blocked_wait(const ModelJob& job) const;
+  [[nodiscard]] bool is_worked(const std::string& queue) const;
+  /// The jobs of a queue, or of one of its groups, whose holders live; the one whose lease ends first in front.
+  [[nodiscard]] std::vector<int> runners(const std::string& queue, const std::string* group = nullptr) const;
   [[nodiscard]] std::string at_capacity(const std::string& queue, bool of_full_keys) const;
   [[nodiscard]] int running(const std::string& queue, const std::string* key = nullptr) const {
     return static_cast<int>(std::count_if(jobs_.begin(), jobs_.end(), [&](const ModelJob& job) {
@@ -395,6 +483,9 @@ class JobModel {
   std::vector<int> granted_;
   std::vector<int> workers_;  ///< those of leases_ that workers have opened
   std::map<std::string, ModelQueue> queues_;
+  std::map<Key, ModelKey> keys_;
+  std::map<std::string, ModelBatch> batches_;
+  std::map<std::string, Moment> asked_;       ///< when a claim asked for a queue, as far as it was recorded
   std::map<std::string, std::string> turns_;  ///< the group of each queue that was served last
 };
 
@@ -403,3 +494,4 @@ class JobModel {
 #include "model/job_model_claim.h"
 #include "model/job_model_look.h"
 #include "model/job_model_settle.h"
+#include "model/job_model_wait.h"

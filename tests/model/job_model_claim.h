@@ -6,6 +6,7 @@
 namespace leasehold::model {
 
 inline std::string JobModel::claim(const Ask& ask) {
+  if (!asked_.contains(ask.queue) || asked_[ask.queue] <= now_ - 60'000'000) asked_[ask.queue] = now_;
   if (ask.lease) {
     const auto& lease = leases_[index(workers_[index(*ask.lease)])];
     if (!lease.live(now_)) return "lost " + lease.loss();
@@ -14,8 +15,11 @@ inline std::string JobModel::claim(const Ask& ask) {
       if (leases_[index(id)].request == ask.request) return replay(ask, id);
     }
   }
-  if (queues_.contains(ask.queue) && queues_.at(ask.queue).paused) return "paused";
   Taken passed;
+  if (queues_.contains(ask.queue) && queues_.at(ask.queue).paused) {
+    pass_deadlines(std::nullopt, passed);
+    return "paused";
+  }
   pass_deadlines(ask.queue, passed);
   std::set<int> dead;
   for (auto& job : jobs_) {
@@ -25,10 +29,18 @@ inline std::string JobModel::claim(const Ask& ask) {
   Taken taken;
   for (const int lease : dead) take_over(lease, taken);
   const auto terms = terms_of(ask);
-  if (!terms.refusal.empty()) return terms.refusal;
+  if (!terms.refusal.empty()) {
+    pass_deadlines(std::nullopt, passed);
+    return terms.refusal;
+  }
   auto chosen = choose(ask, terms.room);
   // Dead holders may have left jobs that are not started again.
   std::erase_if(chosen, [&](int id) { return lapse(at(id)); });
+  if (chosen.empty() && deadline_passed()) {
+    pass_deadlines(std::nullopt, passed);
+    chosen = choose(ask, terms.room);
+    std::erase_if(chosen, [&](int id) { return lapse(at(id)); });
+  }
   if (chosen.empty()) return nothing(ask);
   remember_turn(ask.queue, chosen);
   if (terms.rate_step > 0) {
@@ -48,6 +60,7 @@ inline std::string JobModel::replay(const Ask& ask, int lease) const {
     if (at(id).request.queue != ask.queue || std::ssize(claim.jobs) == ask.max) continue;
     claim.jobs.push_back(id);
     claim.attempts.push_back(static_cast<int>(at(id).tokens.size()));
+    claim.luggage.push_back(at(id).request.metadata + at(id).cursor);
     claim.solo = at(id).solo;
   }
   return claim.jobs.empty() ? "lost finished" : say(claim, now_);
@@ -179,6 +192,7 @@ inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& chose
     job.limit = job.request.timeout > 0 ? std::optional(now_ + job.request.timeout) : std::nullopt;
     granted_.push_back(id);
     claim.attempts.push_back(static_cast<int>(job.tokens.size()));
+    claim.luggage.push_back(job.request.metadata + job.cursor);
   }
   claim.ttl = leases_[index(lease)].ttl;
   claim.expires_at = leases_[index(lease)].expires_at;

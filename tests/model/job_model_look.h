@@ -29,7 +29,21 @@ inline std::string JobModel::show(int id) const {
   if (!job.tokens.empty() && job.stage_token == job.tokens.back()) seen.stage = job.stage;
   for (const auto& entry : job.log) seen.story.push_back(entry.outcome);
   if (granted) seen.story.push_back(seen.state);
+  seen.luggage = job.request.payload + job.request.metadata + job.cursor;
+  seen.batch = job.request.batch;
+  const auto batch = batches_.find(job.request.on_batch_end);
+  if (batch != batches_.end() && batch->second.end_job == id) seen.on_batch_end = job.request.on_batch_end;
+  seen.wait = wait_of(id);
   return say(seen, now_);
+}
+
+inline std::string JobModel::show_batch(const std::string& batch) const {
+  const auto found = batches_.find(batch);
+  if (found == batches_.end()) return "not_found";
+  const auto& [unfinished, ended, ended_at, end_job] = found->second;
+  const auto count = [&ended = ended](const char* outcome) { return ended.contains(outcome) ? ended.at(outcome) : 0; };
+  return say_batch(unfinished, count("completed"), count("failed"), count("cancelled"), count("lapsed"), ended_at,
+                   end_job, now_);
 }
 
 inline std::string JobModel::show_queue(const std::string& queue) const {

@@ -25,7 +25,8 @@ inline std::string JobModel::lost(const ModelJob& job, Moment token) const {
   return "lost " + why + (lease < 0 ? "" : " to " + leases_[index(lease)].holder);
 }
 
-inline std::string JobModel::heartbeat(int id, int ago, Moment ttl, const std::string& stage) {
+inline std::string JobModel::heartbeat(int id, int ago, Moment ttl, const std::string& stage,
+                                       const std::string& cursor) {
   if (!exists(id)) return "not_found";
   auto& job = at(id);
   const auto token = token_of(job, ago);
@@ -42,6 +43,7 @@ inline std::string JobModel::heartbeat(int id, int ago, Moment ttl, const std::s
     job.stage = stage;
     job.stage_token = token;
   }
+  if (!cursor.empty()) job.cursor = cursor;
   return "extended until " + away(lease.expires_at, now_) + (job.unwanted ? " unwanted" : "");
 }
 

@@ -19,8 +19,14 @@ struct Request {
   std::string queue;
   int priority = 0;
   Moment delay = 0;
+  std::string payload{};
+  std::string metadata{};
   std::string dedupe_key{};
+  DedupeMode dedupe_mode = DedupeMode::keep;
+  std::optional<Moment> dedupe_for{};
   std::string group{};
+  std::string batch{};
+  std::string on_batch_end{};
   int max_failures = 3;
   int max_crashes = 2;
   std::vector<int> after{};
@@ -58,6 +64,7 @@ inline constexpr Moment backoff_max = 9'000;
 struct ModelLease {
   std::string holder;
   bool of_worker = false;
+  std::string listens_to{};
   Moment ttl = 0;
   Moment expires_at = 0;
   std::string request{};
@@ -89,8 +96,10 @@ struct ModelJob {
   Place place = Place::ready;
   Moment due_at = 0;
   bool solo = false;
-  bool unwanted = false;  ///< it was to be cancelled while it ran
-  std::set<int> after{};  ///< what it still waits for
+  bool unwanted = false;    ///< it was to be cancelled while it ran
+  std::set<int> after{};    ///< what it still waits for
+  bool batch_open = false;  ///< it still waits for the end of request.on_batch_end
+  std::string cursor{};
   std::optional<Moment> expires_at{};
   std::optional<Moment> limit{};  ///< of the attempt, while granted
   int lease = -1;                 ///< while granted
@@ -135,6 +144,19 @@ struct ModelJob {
     const auto& outcome = last_word()->outcome;
     return outcome == "expired" ? "failed" : outcome;
   }
+};
+
+/// A dedupe key. `until`: it stays taken that long, also after the end of its job.
+struct ModelKey {
+  int job = nobody;
+  std::optional<Moment> until{};
+};
+
+struct ModelBatch {
+  int unfinished = 0;
+  std::map<std::string, int> ended{};  ///< how many jobs ended as completed, failed, cancelled, lapsed
+  std::optional<Moment> ended_at{};
+  int end_job = nobody;
 };
 
 struct ModelQueue {

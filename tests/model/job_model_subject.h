@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/job_model_state.h"
+#include "store/store.h"
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"
 
@@ -9,7 +10,9 @@ namespace leasehold::model {
 
 class JobSubject {
  public:
-  explicit JobSubject(support::StoreKind kind) : test_store_(kind), store_(test_store_.open()) {}
+  /// Without housekeeping: it would take back what the dead hold at moments that the model does not know.
+  explicit JobSubject(support::StoreKind kind)
+      : test_store_(kind), opened_(test_store_.open()), store_(store_over(test_store_.open_backend(), {})) {}
 
   void advance(Moment by) { test_store_.advance(Duration(by)); }
   [[nodiscard]] Moment now() const { return micros(test_store_.now()); }
@@ -39,8 +42,10 @@ class JobSubject {
 
   std::string claim(const Ask& ask) { return reported(jobs().claim(ask.queue, options_of(ask), call_of(ask))); }
 
-  std::string heartbeat(int job, int ago, Moment ttl, const std::string& stage) {
-    const auto beat = jobs().heartbeat(id(job), token(job, ago), {.stage = stage}, support::unless_zero(Duration(ttl)));
+  std::string heartbeat(int job, int ago, Moment ttl, const std::string& stage, const std::string& cursor) {
+    Progress progress{.stage = stage};
+    if (!cursor.empty()) progress.cursor = cursor;
+    const auto beat = jobs().heartbeat(id(job), token(job, ago), progress, support::unless_zero(Duration(ttl)));
     if (!beat) return refusal(beat.error());
     return "extended until " + away(micros(beat->expires_at), now()) + (beat->cancel_requested ? " unwanted" : "");
   }
@@ -80,8 +85,10 @@ class JobSubject {
     return say_recovered(recovered.jobs, recovered.failed);
   }
 
-  std::string open(const std::string& holder, Moment ttl) {
-    leases_.push_back(support::must(jobs().open_lease(Duration(ttl), support::by(holder))));
+  std::string open(const std::string& holder, Moment ttl, const std::string& queue) {
+    Listening listening;
+    if (!queue.empty()) listening.queues.push_back(queue);
+    leases_.push_back(support::must(jobs().open_lease(Duration(ttl), support::by(holder), listening)));
     return "open until " + away(micros(leases_.back().expires_at), now());
   }
   std::string extend(int lease) {
@@ -122,7 +129,20 @@ class JobSubject {
       seen.predecessors.push_back(job_name(number(before)) + " " + to_string(state));
     }
     if (!seen.predecessors.empty()) seen.if_failed = to_string(info->if_failed);
+    seen.luggage = support::must(jobs().payload(info->id)) + info->metadata + info->cursor;
+    seen.batch = info->batch;
+    seen.on_batch_end = info->on_batch_end;
+    if (const auto& wait = info->wait) {
+      seen.wait =
+          say_wait(to_string(wait->reason), wait->job_id ? number(*wait->job_id) : nobody, micros(wait->until), now());
+    }
     return say(seen, now());
+  }
+  std::string show_batch(const std::string& batch) {
+    const auto info = jobs().batch(batch);
+    if (!info) return word(info.error());
+    return say_batch(info->unfinished, info->completed, info->failed, info->cancelled, info->lapsed,
+                     micros(info->ended_at), info->end_job ? number(*info->end_job) : nobody, now());
   }
   std::string show_queue(const std::string& queue) { return seen(store_.queues().show(queue)); }
 
@@ -130,6 +150,9 @@ class JobSubject {
   static Moment micros(Timestamp when) { return when.time_since_epoch().count(); }
   static std::optional<Moment> micros(std::optional<Timestamp> when) {
     return when ? std::optional(micros(*when)) : std::nullopt;
+  }
+  static std::optional<Duration> span(std::optional<Moment> micros) {
+    return micros ? std::optional(Duration(*micros)) : std::nullopt;
   }
   static std::string word(const Error& error) { return to_string(error.code); }
 
@@ -174,15 +197,21 @@ class JobSubject {
 
   /// Points into the request.
   [[nodiscard]] NewJob job_of(const Request& request) const {
-    NewJob job{.priority = request.priority,
+    NewJob job{.payload = request.payload,
+               .priority = request.priority,
                .delay = Duration(request.delay),
                .dedupe_key = request.dedupe_key,
+               .dedupe_mode = request.dedupe_mode,
+               .dedupe_for = span(request.dedupe_for),
                .group = request.group,
                .timeout = support::unless_zero(Duration(request.timeout)),
-               .expires_in = request.expires_in ? std::optional(Duration(*request.expires_in)) : std::nullopt,
+               .expires_in = span(request.expires_in),
+               .metadata = request.metadata,
                .max_failures = request.max_failures,
                .max_crashes = request.max_crashes,
-               .backoff = {.base = Duration(backoff_base), .max = Duration(backoff_max)}};
+               .backoff = {.base = Duration(backoff_base), .max = Duration(backoff_max)},
+               .batch = request.batch,
+               .on_batch_end = request.on_batch_end};
     for (const int predecessor : request.after) job.depends_on.push_back(id(predecessor));
     job.if_failed = request.if_failed == "run"    ? IfFailed::run
                     : request.if_failed == "wait" ? IfFailed::wait
@@ -195,7 +224,8 @@ class JobSubject {
       ids_.push_back(enqueued.id);
       tokens_.emplace_back();
     }
-    return (enqueued.created ? "new " : "known ") + job_name(number(enqueued.id)) + " " + to_string(enqueued.state);
+    return (enqueued.created ? "new " : "known ") + job_name(number(enqueued.id)) +
+           (enqueued.updated ? " updated " : " ") + to_string(enqueued.state);
   }
 
   static leasehold::Verdict spoken(const Verdict& verdict) {
@@ -219,6 +249,7 @@ class JobSubject {
     for (const auto& job : grant.jobs) {
       claim.jobs.push_back(number(job.id));
       claim.attempts.push_back(job.attempt);
+      claim.luggage.push_back(job.metadata + job.cursor);
       auto& given = tokens_.at(static_cast<std::size_t>(number(job.id)));
       if (grant.replayed && given.back() == job.token) continue;
       if (!given.empty() && job.token <= given.back()) surprise = ", and a token went back";
@@ -258,6 +289,7 @@ class JobSubject {
   }
 
   support::TestStore test_store_;
+  Store opened_;
   Store store_;
   std::vector<JobId> ids_;
   std::vector<std::vector<Token>> tokens_;

@@ -34,6 +34,7 @@ class JobSequence {
   void look_at_everything() {
     for (int job = 0; job < model_.jobs(); ++job) agree([&](auto& it) { return it.show(job); });
     for (int queue = 0; queue < 2; ++queue) agree([&](auto& it) { return it.show_queue(queue_name(queue)); });
+    for (int batch = 1; batch < 3; ++batch) agree([&](auto& it) { return it.show_batch(name("batch", batch)); });
   }
 
  private:
@@ -51,7 +52,8 @@ class JobSequence {
       case JobVerb::heartbeat: {
         const auto ttl = act.choice < 3 ? 5'000'000 : 0;
         const std::string stage = act.choice % 2 == 0 ? "stage" + std::to_string(act.number) : "";
-        agree([&](auto& it) { return it.heartbeat(job, act.ago, ttl, stage); });
+        const std::string cursor = act.extra < 4 ? std::to_string(act.number) : "";
+        agree([&](auto& it) { return it.heartbeat(job, act.ago, ttl, stage, cursor); });
         break;
       }
       case JobVerb::complete: settle(job, {.word = "complete"}); break;
@@ -65,6 +67,7 @@ class JobSequence {
       case JobVerb::retry: agree([&](auto& it) { return it.retry(job); }); break;
       case JobVerb::remove: agree([&](auto& it) { return it.remove(job); }); break;
       case JobVerb::show: break;
+      case JobVerb::show_batch: agree([&](auto& it) { return it.show_batch(batch_name(act)); }); return true;
       default: return false;
     }
     agree([&](auto& it) { return it.show(job); });
@@ -87,7 +90,11 @@ class JobSequence {
         claim({.queue = queue_name(act.queue), .max = 1 + act.number, .holder = worker_, .lease = lease});
         return true;
       case JobVerb::recover: agree([&](auto& it) { return it.recover(); }); return true;
-      case JobVerb::open: agree([&](auto& it) { return it.open(worker_, ttl(act)); }); return true;
+      case JobVerb::open: {
+        const auto queue = act.extra < 3 ? queue_name(act.queue) : std::string{};
+        agree([&](auto& it) { return it.open(worker_, ttl(act), queue); });
+        return true;
+      }
       case JobVerb::extend:
         if (lease >= 0) agree([&](auto& it) { return it.extend(lease); });
         return true;
@@ -126,9 +133,26 @@ class JobSequence {
     if (act.choice == 4 && act.holder == 0) request.after.push_back(chosen(0, model_.jobs()));
     if (act.number == 3) request.timeout = act.choice % 2 == 0 ? 4'000'000 : 9'999'999;
     if (act.number == 0 && act.choice > 2) request.expires_in = std::max<Moment>(act.span, 0);
+    request.payload = "p" + std::to_string(act.extra);
+    add_extras(act, request);
     request.if_failed = act.key == 2 ? "run" : act.key == 3 ? "wait" : "cancel";
     // Queues that are short of jobs keep few promises.
     for (int i = 0; i <= act.holder; ++i) agree([&](auto& it) { return it.enqueue(request); });
+  }
+
+  void add_extras(const JobAct& act, Request& request) {
+    if (act.extra == 1 || act.extra == 2) request.metadata = R"({"n":)" + std::to_string(act.number) + "}";
+    // A job with a dedupe key ends no batch: what a refused enqueue does to a lapsed owner of the key is not specified.
+    if (request.dedupe_key.empty()) {
+      if (act.extra > 2 && act.extra < 7) request.batch = batch_name(act);
+      if (act.extra == 6 || act.extra == 7) request.on_batch_end = name("batch", act.extra == 7 ? 1 : 2);
+      return;
+    }
+    if (act.extra == 0) request.batch = batch_name(act);
+    if (act.extra > 2 && act.extra < 6) request.dedupe_mode = DedupeMode::replace;
+    if (act.extra > 5 && act.extra < 8) request.dedupe_mode = DedupeMode::debounce;
+    if (act.extra % 2 == 0) request.delay = std::max<Moment>(act.span, 0);
+    if (act.extra == 1 || act.extra > 7) request.dedupe_for = 1'000'000 * (1 + act.number);
   }
 
   /// In one call: PostgreSQL ties jobs without settings into bundles then, of three where tests are.
@@ -136,6 +160,8 @@ class JobSequence {
     const Request request{.queue = queue_name(act.queue),
                           .priority = act.number - 2,
                           .delay = act.choice == 0 ? std::max<Moment>(act.span, 0) : 0,
+                          .metadata = act.extra == 1 ? "{}" : "",
+                          .batch = act.extra == 2 ? batch_name(act) : "",
                           .timeout = act.choice == 1 ? 5'000'000 : 0,
                           .expires_in = act.choice == 2 ? std::optional<Moment>(5'000'000) : std::nullopt};
     agree([&](auto& it) { return it.enqueue(request, 2 + act.holder + act.key); });
@@ -205,6 +231,7 @@ class JobSequence {
   [[nodiscard]] std::string name(const std::string& of_what, int key) const {
     return key == 0 ? std::string{} : prefix_ + "/" + of_what + std::to_string(key);
   }
+  [[nodiscard]] std::string batch_name(const JobAct& act) const { return name("batch", act.number < 3 ? 1 : 2); }
   /// Mostly a job that was claimed lately, and sometimes another one.
   [[nodiscard]] int job_for(const JobAct& act) const {
     const auto& granted = model_.granted();

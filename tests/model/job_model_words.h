@@ -32,6 +32,7 @@ inline std::string names(const std::vector<int>& jobs) {
 struct Claimed {
   std::vector<int> jobs;
   std::vector<int> attempts;
+  std::vector<std::string> luggage;  ///< the metadata and the cursor of each
   bool solo = false;
   bool replayed = false;
   std::string holder;
@@ -42,7 +43,7 @@ struct Claimed {
 inline std::string say(const Claimed& claim, Moment now) {
   std::string text = "granted to " + claim.holder + ":";
   for (std::size_t i = 0; i < claim.jobs.size(); ++i) {
-    text += " " + job_name(claim.jobs[i]) + " attempt " + std::to_string(claim.attempts[i]);
+    text += " " + job_name(claim.jobs[i]) + " attempt " + std::to_string(claim.attempts[i]) + claim.luggage[i];
   }
   return text + (claim.solo ? " solo" : "") + (claim.replayed ? " again" : "") + " ttl " + std::to_string(claim.ttl) +
          " until " + away(claim.expires_at, now);
@@ -65,7 +66,24 @@ struct Seen {
   std::vector<std::string> predecessors;  ///< with their states
   std::string if_failed;
   std::vector<std::string> story;  ///< the outcomes of its attempts
+  std::string luggage;             ///< payload, metadata, cursor
+  std::string batch;
+  std::string on_batch_end;
+  std::string wait;  ///< why it does not run
 };
+
+inline std::string say_wait(const std::string& reason, int job, std::optional<Moment> until, Moment now) {
+  return reason + (job == nobody ? "" : " " + job_name(job)) + (until ? " until " + away(until, now) : "");
+}
+
+/// A batch as one sees it.
+inline std::string say_batch(std::int64_t unfinished, std::int64_t completed, std::int64_t failed,
+                             std::int64_t cancelled, std::int64_t lapsed, std::optional<Moment> ended_at, int end_job,
+                             Moment now) {
+  return "unfinished " + std::to_string(unfinished) + " completed " + std::to_string(completed) + " failed " +
+         std::to_string(failed) + " cancelled " + std::to_string(cancelled) + " lapsed " + std::to_string(lapsed) +
+         " ended " + away(ended_at, now) + (end_job == nobody ? "" : " then " + job_name(end_job));
+}
 
 inline std::string say(const Seen& job, Moment now) {
   std::string text = job.state + " priority " + std::to_string(job.priority) + " attempts " +
@@ -77,7 +95,8 @@ inline std::string say(const Seen& job, Moment now) {
   for (const auto& before : job.predecessors) text += " " + before;
   text += " " + job.if_failed + " story";
   for (const auto& outcome : job.story) text += " " + outcome;
-  return text;
+  return text + " with '" + job.luggage + "' batch '" + job.batch + "' end of '" + job.on_batch_end + "' waits '" +
+         job.wait + "'";
 }
 
 /// A queue as one sees it.

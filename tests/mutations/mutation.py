@@ -58,6 +58,11 @@ def serve(*tests: str) -> Check:
     return Check("serve", tests)
 
 
+def act(*tests: str) -> Check:
+    """By their full names, as of serve."""
+    return Check("act", tests)
+
+
 def adopt(*tests: str) -> Check:
     """By their names, on the store that the mutation is of."""
     return Check("adopt", tests)

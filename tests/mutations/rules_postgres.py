@@ -1,6 +1,6 @@
 """The rules of the PostgreSQL store, each broken once."""
 
-from mutation import Check, Mutation, conformance, sql
+from mutation import Check, Mutation, act, conformance, sql
 
 MIGRATIONS = "src/storage/postgres/migrations/"
 LEASE = MIGRATIONS + "0001_lease.up.sql"
@@ -10,6 +10,8 @@ ADMIN = MIGRATIONS + "0004_queue_admin.up/"
 CHUNK = MIGRATIONS + "0005_chunk.up/"
 SESSION = MIGRATIONS + "0006_session.up/"
 SCHEDULE = MIGRATIONS + "0007_schedule.up/"
+ACROSS = MIGRATIONS + "0008_across.up/"
+FACE = MIGRATIONS + "0010_face.up/"
 
 MUTATIONS: list[Mutation] = []
 
@@ -93,6 +95,16 @@ broken("lapsed job started", "a job that was not started in time is never starte
 broken("lapse forgotten", "a job may lapse again after its attempt", QUEUE + "06b_deadline.sql",
        {"SET token = 0, at = j.expires_at, span = NULL": "SET token = 0, at = 'infinity', span = NULL"},
        conformance("JobLapseTest.*"))
+broken("other queues' lapses unseen", "a claim that gets nothing records what has passed in other queues",
+       QUEUE + "09_claim.sql",
+       {"    PERFORM leasehold_internal.pass_deadlines(100, moment);\n  END LOOP;\n": "  END LOOP;\n"},
+       conformance("JobLapseTest.AWorkerOfAnotherQueue*", "JobTimeoutTest.AWorkerOfAnotherQueue*"))
+broken("lapses unseen while paused", "a refused claim records what has passed, too", QUEUE + "09_claim.sql",
+       {"    PERFORM leasehold_internal.pass_deadlines(100, moment);\n    RETURN terms.refusal;\n": "    RETURN terms.refusal;\n"},
+       conformance("JobLapseTest.ARefusedClaim*"))
+broken("the dead of quiet queues stay", "housekeeping ends expired leases in queues that nobody claims from",
+       ACROSS + "2_retention.sql", {"  PERFORM leasehold_internal.tend_queues();\n": ""},
+       conformance("JobTimeoutTest.TheHousekeeping*"))
 broken("heartbeat keeps the old end", "a heartbeat extends from now on", LEASE,
        {"ttl = coalesce(p_ttl, t.ttl), expires_at = moment + coalesce(p_ttl, t.ttl)\n": "ttl = coalesce(p_ttl, t.ttl)\n"},
        conformance("LockTest.Heartbeat*"))
@@ -292,3 +304,32 @@ broken("late finish wins", "the first answer to a request stays", ACCESS + "04_r
 broken("enqueue repeated", "an enqueue repeated with its request id adds no job", QUEUE + "05_enqueue.sql",
        {"    IF first.job_id IS NOT NULL THEN\n": "    IF false THEN\n"},
        conformance("EnqueueRequestTest.TheSameId*"))
+
+# What people call, and who may.
+
+broken("refused with a token", "a refused answer has no proof in it", FACE + "03_lock.sql",
+       {"coalesce(a.key, p_name), NULL,":
+        "coalesce(a.key, p_name), (SELECT k.token FROM leasehold_internal.lock AS k WHERE k.name = p_name),"},
+       sql("FaceRefusalTest.Promise11_*"))
+broken("default privileges stay", "what a migration adds is closed to everyone, whatever the default privileges are",
+       MIGRATIONS + "0000_bookkeeping.up.sql",
+       {"EXECUTE format('REVOKE ALL ON %s %s FROM %s', new.word, new.object, grantee);": "NULL;"},
+       sql("DefaultPrivilegesTest.NothingIsOpen*"))
+broken("function in a wider scope", "only the scope admin changes the limits of a queue", FACE + "08_queue.sql",
+       {"rate_period => '1 minute');\n\nScope: admin.": "rate_period => '1 minute');\n\nScope: work."},
+       act("*ActScopeTest.IsThatOfTheSqlFunction/*"))
+broken("one scope too many", "a scope opens its own functions and those of the scopes below it", ACROSS + "5_scopes.sql",
+       {"WHERE s.level <= widest LOOP": "WHERE s.level <= widest + 1 LOOP"},
+       sql("DefaultPrivilegesTest.AScopeOpens*"))
+broken("failed jobs kept no longer", "failed jobs are kept for a time of their own", ACROSS + "2_retention.sql",
+       {"coalesce(r.keep_failed, forever)": "coalesce(r.keep_jobs, forever)"},
+       conformance("RetentionTest.FailedJobs*"))
+broken("any text for JSON", "a text that is not JSON is refused", FACE + "01_json.sql",
+       {"  PERFORM p_text::jsonb;\n": ""},
+       sql("FaceJsonTest.TextThatIsNotJson*"))
+broken("holder without a bound", "the name of a holder is bounded, whichever function it reaches", LEASE,
+       {"(leasehold_internal.is_key(h.name) IS TRUE": "(true"},
+       sql("BoundsTest.TheNameOfAHolder*"))
+broken("reason without a bound", "the texts of others are bounded", LEASE,
+       {"(octet_length(body) <= {bounds.text_bytes}) IS NOT FALSE": "true"},
+       sql("BoundsTest.Reasons*"))

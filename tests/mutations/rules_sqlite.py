@@ -91,6 +91,17 @@ broken("lapse forgotten", "a job may lapse again after its attempt", SQL + "conn
        {"  UPDATE leasehold_deadline SET token = 0, at = (SELECT expires_at": 
         "  UPDATE leasehold_deadline SET token = 0, at = 9223372036854775807 + 0 * (SELECT expires_at"},
        conformance("JobLapseTest.*"))
+broken("other queues' lapses unseen", "a claim that gets nothing records what has passed in other queues",
+       SQL + "queue.sql", {" WHERE outcome IN ('open', 'paused', 'at_capacity', 'rate_limited')\n":
+                           " WHERE outcome IN ('paused', 'at_capacity', 'rate_limited')\n"},
+       conformance("JobLapseTest.AWorkerOfAnotherQueue*", "JobTimeoutTest.AWorkerOfAnotherQueue*"))
+broken("lapses unseen while paused", "a refused claim records what has passed, too", SQL + "queue.sql",
+       {" WHERE outcome IN ('open', 'paused', 'at_capacity', 'rate_limited')\n": " WHERE outcome = 'open'\n"},
+       conformance("JobLapseTest.ARefusedClaim*"))
+broken("the dead of quiet queues stay", "housekeeping ends expired leases in queues that nobody claims from",
+       SQL + "prune.sql",
+       {"INSERT INTO leasehold_tend (now) SELECT :now FROM temp.leasehold_pruning WHERE batch > 0;\n": ""},
+       conformance("JobTimeoutTest.TheHousekeeping*"))
 broken("heartbeat keeps the old end", "a heartbeat extends from now on", SQL + "lock.sql",
        {"SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)":
         "SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl)"},
@@ -230,3 +241,6 @@ broken("late finish wins", "the first answer to a request stays", SQL + "access.
 broken("enqueue repeated", "an enqueue repeated with its request id adds no job", SQL + "queue.sql",
        {"    ON q.request_id = :request_id AND q.created_at > :now - {defaults.request_kept}\n": "    ON false\n"},
        conformance("EnqueueRequestTest.TheSameId*"))
+broken("failed jobs kept no longer", "failed jobs are kept for a time of their own", SQL + "prune.sql",
+       {"coalesce(keep_failed, {forever})": "coalesce(keep_jobs, {forever})"},
+       conformance("RetentionTest.FailedJobs*"))

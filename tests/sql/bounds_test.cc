@@ -10,6 +10,10 @@ namespace {
 class BoundsTest : public SqlTest {
  protected:
   std::string state_of(const std::string& call) { return alice_.fail(here("SELECT leasehold_internal." + call)).state; }
+  /// Of a call of a function that people use.
+  std::string state_in_face(const std::string& call) {
+    return alice_.fail(here("SELECT count(*) FROM leasehold." + call)).state;
+  }
 };
 
 TEST_F(BoundsTest, TheNameOfAHolderIsBounded) {
@@ -71,7 +75,7 @@ TEST_F(BoundsTest, ReasonsAreShort) {
         "session_close('ann', 1, REASON)", "session_revoke('ann', REASON)", "claim_release('SD-1', 'ann', 1, REASON)",
         "claim_hand_over('SD-1', 'ann', 1, REASON)", "claim_assign('SD-1', 'ann', REASON)",
         "claim_revoke('SD-1', REASON)", "job_cancel(1, REASON)", "queue_pause('mail', true, REASON)",
-        "schedule_pause('refresh', REASON)"}) {
+        "schedule_pause('refresh', REASON)", "chunk_skip_open('orders', 'a', REASON)"}) {
     std::string sql = call;
     sql.replace(sql.find("REASON"), 6, "repeat('x', 4097)");
     EXPECT_EQ(state_of(sql), "LH003") << sql;
@@ -116,15 +120,121 @@ TEST_F(BoundsTest, AStepHasASize) {
   }
 }
 
-TEST_F(BoundsTest, AnAgeIsNotNegative) {
-  for (const auto* age : {"NULL", "interval '-1 s'"}) {
+TEST_F(BoundsTest, AnAgeIsNotNegativeAndNotLongerThanACentury) {
+  for (const auto* age : {"NULL", "interval '-1 s'", "interval '101 years'", "interval '100000000 years'"}) {
     for (const auto* call : {"job_prune(AGE, interval '1 day', 0, 10)", "job_prune(interval '1 day', AGE, 0, 10)",
                              "prune(AGE, 10)", "prune_preview(AGE)"}) {
       std::string sql = call;
       sql.replace(sql.find("AGE"), 3, age);
       EXPECT_EQ(state_of(sql), "LH003") << sql;
     }
+    EXPECT_EQ(state_in_face("prune(" + std::string(age) + ")"), "LH003") << age;
   }
+  EXPECT_EQ(state_in_face("prune(interval '100 years')"), "");
+}
+
+TEST_F(BoundsTest, ARangeMakesAsManyChunksAsTheLibraryAllows) {
+  alice_.run("SET statement_timeout = '20s'");
+  for (const auto* range :
+       {"1, 1000000000000, 1", "1, 10000001, 1", "0, 20000000, 2", "-9223372036854775808, 9223372036854775807, 1",
+        "-9223372036854775808, 9223372036854775807, 1000000000000", "9, 1, 1", "1, 9, 0", "1, 9, -1",
+        "1, 9, -9223372036854775808", "NULL, 9, 1", "1, NULL, 1", "1, 9, NULL"}) {
+    EXPECT_EQ(state_in_face("chunk_plan_range('big', " + std::string(range) + ")"), "LH003") << range;
+  }
+  EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold_internal.chunk_set")), "0");
+}
+
+TEST_F(BoundsTest, ARangeMayReachTheEndsOfItsNumbers) {
+  const auto keys = [&](const std::string& set) {
+    return alice_.scalar(
+        here("SELECT string_agg(key || ' ' || spec, ', ' ORDER BY position) FROM "
+             "leasehold_internal.chunk_list('" +
+             set + "')"));
+  };
+  EXPECT_EQ(state_in_face("chunk_plan_range('up', 1, 9223372036854775807, 4611686018427387904)"), "");
+  EXPECT_EQ(keys("up"),
+            R"(1-4611686018427387904 {"from":1,"to":4611686018427387904}, )"
+            R"(4611686018427387905-9223372036854775807 {"from":4611686018427387905,"to":9223372036854775807})");
+  EXPECT_EQ(state_in_face("chunk_plan_range('all', -9223372036854775808, 9223372036854775807, 9223372036854775807)"),
+            "");
+  EXPECT_EQ(keys("all"),
+            R"(-9223372036854775808--2 {"from":-9223372036854775808,"to":-2}, )"
+            R"(-1-9223372036854775805 {"from":-1,"to":9223372036854775805}, )"
+            R"(9223372036854775806-9223372036854775807 {"from":9223372036854775806,"to":9223372036854775807})");
+  // More than one step of the plan.
+  EXPECT_EQ(alice_.scalar(here("SELECT concat_ws(' ', added, total, state) FROM leasehold.chunk_plan_range('many', 1, "
+                               "45000, 10)")),
+            "4500 4500 planned");
+  EXPECT_EQ(alice_.scalar(here("SELECT concat_ws(' ', min(position), max(position), count(DISTINCT position)) FROM "
+                               "leasehold.chunks WHERE set = 'many'")),
+            "0 4499 4500");
+}
+
+TEST_F(BoundsTest, ALookAtACalendarIsBounded) {
+  alice_.run(here("SELECT leasehold_internal.schedule_set('cronny', cron => '* * * * *')"));
+  alice_.run(here("SELECT leasehold_internal.schedule_set('pause', interval '1 hour')"));
+  alice_.run("SET statement_timeout = '20s'");
+  for (const auto* name : {"cronny", "pause"}) {
+    for (const auto* max : {"0", "-1", "NULL", "10001", "100000000", "9223372036854775807"}) {
+      EXPECT_EQ(state_in_face("schedule_next('" + std::string(name) + "', max => " + max + ")"), "LH003") << max;
+    }
+  }
+  EXPECT_EQ(alice_.scalar(here("SELECT count(*) FROM leasehold.schedule_next('cronny', max => 1)")), "1");
+  EXPECT_EQ(state_of("cron_occurrences('* * * * *', 'UTC', leasehold_internal.now(), max => 10001)"), "LH003");
+  EXPECT_EQ(state_of("cron_occurrences('* * * * *', 'UTC', leasehold_internal.now(), max => NULL)"), "LH003");
+}
+
+TEST_F(BoundsTest, WhatTheLibraryRefusesPeopleCannotPassEither) {
+  alice_.run(here("SELECT leasehold.chunk_plan('orders', '{a}', '{1}')"));
+  alice_.run(here("SELECT leasehold.rate_set('api', '1 second')"));
+  alice_.run(here("SELECT leasehold.item_add('SD-1')"));
+  const auto before = store_.dump();
+  for (const auto* call :
+       {"schedule_set('s', every_min => '1 hour', every_max => '101 years')",
+        "schedule_set('s', every_min => '101 years')",
+        "schedule_set('s', every_min => '1 hour', fail_min => '1 hour', fail_max => '101 years')",
+        "schedule_set('s', cron => '* * * * *', jitter => '101 years')",
+        "schedule_set('s', every_min => '1 hour', misfire_after => '101 years')",
+        "schedule_set('s', every_min => '1 hour', command => to_json(ARRAY['run', repeat('x', 262144)])::text)",
+        "schedule_set('s', every_min => '1 hour', next_run_at => '-infinity')",
+        "schedule_ensure('s', every_min => '101 years')",
+        "session_open('ann', max_age => '101 years')",
+        "session_open('ann', max_age => '1 millisecond')",
+        "session_open('ann', exclusive => NULL)",
+        "chunk_claim('orders', older_than => '101 years')",
+        "chunk_reset('orders', 'older', older_than => '101 years')",
+        "chunk_reset('orders', 'older')",
+        "chunk_skip('orders', 'a', repeat('x', 4097))",
+        "chunk_plan('orders', '{{a,b},{c,d}}', ARRAY[['1', NULL], ['3', '4']]::jsonb[])",
+        "item_add('SD-1', conflicts => (SELECT array_agg('SD-' || i) FROM generate_series(2, 1002) AS i))",
+        "item_add('SD-1', depends_on => (SELECT array_agg('SD-' || i) FROM generate_series(2, 1002) AS i))",
+        "item_add('SD-1', conflicts => ARRAY['SD-2', NULL])",
+        "item_add('SD-1', conflicts => '{{a,b},{c,d}}')",
+        "item_add('SD-1', depends_on => ARRAY[repeat('x', 513)])",
+        "job_enqueue('mail', '1', depends_on => ARRAY[NULL]::bigint[])",
+        "job_enqueue('mail', '1', backoff_exponential => NULL)",
+        "job_enqueue_many('mail', ARRAY['1']::jsonb[], backoff_exponential => NULL)",
+        "job_enqueue('mail', '1', run_at => '-infinity')",
+        "job_enqueue('mail', '1', expires_at => '0001-01-01 BC')",
+        "recover(0)",
+        "recover(-1)",
+        "recover(NULL)",
+        "recover(2147483648)",
+        "recover(9223372036854775807)"}) {
+    EXPECT_EQ(state_in_face(call), "LH003") << call;
+  }
+  EXPECT_EQ(store_.dump(), before);
+  for (const auto* list : {"job_list(", "job_search('x', ", "job_bulk('cancel', "}) {
+    for (const auto* filter : {"queue", "tag", "\"group\"", "batch", "dedupe_key"}) {
+      const auto call = std::string(list) + filter + " => repeat('x', 4097))";
+      EXPECT_EQ(state_in_face(call), "LH003") << call;
+    }
+  }
+  EXPECT_EQ(store_.dump(), before);
+  // Cut, or no place to begin: not a reason to refuse.
+  EXPECT_EQ(state_in_face("rate_take('api', wait => '100000000 years')"), "");
+  EXPECT_EQ(state_in_face("job_list(page => -9223372036854775808)"), "");
+  EXPECT_EQ(state_in_face("job_search('x', page => -9223372036854775808)"), "");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class ChunkFunctionsTest : public SqlTest {
 TEST_F(ChunkFunctionsTest, AChunksWholeLifeByNameWithDefaults) {
   const auto token =
       alice_.scalar(here("SELECT token FROM leasehold_internal.chunk_claim('orders', p_holder => 'alice')"));
-  EXPECT_EQ(look("state, holder, (expires_at - leasehold_internal.now()), attempts"), "running alice 00:02:00 1");
+  EXPECT_EQ(look("state, holder, (held_until - leasehold_internal.now()), attempts"), "running alice 00:02:00 1");
   EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || rows FROM leasehold_internal.chunk_heartbeat('orders', 'a', " +
                                token + ", p_cursor => '{\"page\": 3}', p_rows => 30)")),
             "extended 30");
@@ -77,13 +77,13 @@ TEST_F(ChunkFunctionsTest, ARangeIsPlannedAsTheLibraryDoes) {
 
 TEST_F(ChunkFunctionsTest, ASaveThatRolledBackWasNone) {
   const auto token = claimed(alice_);
-  const auto expires = look("expires_at");
+  const auto expires = look("held_until");
   store_.advance(10s);
   alice_.run("BEGIN");
   EXPECT_EQ(call(alice_, "chunk_heartbeat('orders', 'a', " + token + ", p_cursor => '1', p_rows => 10)"), "extended");
   alice_.run("ROLLBACK");
   EXPECT_EQ(look("rows, cursor IS NULL"), "0 t");
-  EXPECT_EQ(look("expires_at"), expires);
+  EXPECT_EQ(look("held_until"), expires);
 }
 
 TEST_F(ChunkFunctionsTest, RowsAndTheirCursorBecomeTrueTogether) {
@@ -208,7 +208,7 @@ TEST_F(ChunkFunctionsTest, BadInputIsRefusedAndChangesNothing) {
 
 TEST_F(ChunkFunctionsTest, TheViewOfAllLeasesShowsChunks) {
   claimed(alice_);
-  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || locked_by FROM leasehold.leases")),
+  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || holder FROM leasehold.leases")),
             "chunk orders/a running alice");
   store_.advance(1h);
   EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.leases")), "expired");

@@ -66,16 +66,47 @@ TEST_F(FaceJsonTest, SpecsCursorsMetadataSchedulesAndResultsKeepWhatTheyGet) {
   ask("outcome FROM leasehold.chunk_release('orders', 'a', " + token + ")");
   EXPECT_EQ(ask("spec" + is_body + " AND cursor" + is_body + " FROM leasehold.chunk_claim('orders')"), "t");
   ask("outcome FROM leasehold.session_open('ann', metadata => " + body + ")");
-  EXPECT_EQ(ask("metadata::jsonb" + is_body + " FROM leasehold.sessions"), "t");
+  EXPECT_EQ(ask("metadata" + is_body + " FROM leasehold.sessions"), "t");
   ask("outcome FROM leasehold.item_add('SD-1', metadata => " + body + ")");
-  EXPECT_EQ(ask("metadata::jsonb" + is_body + " FROM leasehold.items"), "t");
+  EXPECT_EQ(ask("metadata" + is_body + " FROM leasehold.items"), "t");
   ask("created FROM leasehold.schedule_set('nightly', cron => '0 3 * * *', queue => 'mail', payload => " + body + ")");
+  EXPECT_EQ(ask("payload" + is_body + " FROM leasehold.schedules"), "t");
+  EXPECT_EQ(ask("spec" + is_body + " AND cursor" + is_body + " FROM leasehold.chunks"), "t");
   ask("outcome FROM leasehold.schedule_trigger('nightly')");
-  const auto job = ask("id FROM leasehold.schedule_fire('nightly')");
+  const auto job = ask("job_id FROM leasehold.schedule_fire('nightly')");
+  EXPECT_EQ(ask("payload" + is_body + " FROM leasehold.jobs"), "t");
   const auto row = alice_.rows(here("SELECT payload" + is_body + ", token FROM leasehold.job_claim('mail')")).at(0);
   EXPECT_EQ(row.at(0), "t");
   ask("outcome FROM leasehold.job_settle(" + job + ", " + *row.at(1) + ", 'complete', " + body + ")");
   EXPECT_EQ(ask("result" + is_body + " FROM leasehold.job_show(" + job + ")"), "t");
+}
+
+TEST_F(FaceJsonTest, JsonThatJsonbCannotStoreIsRefusedAsThat) {
+  const std::string nested = "repeat('[', 20000) || repeat(']', 20000)";
+  for (const auto& body : {std::string(R"('{"a":"\u0000"}')"), std::string("'[1e400000]'"), nested}) {
+    const auto refusal = refused("leasehold.job_enqueue('mail', (" + body + ")::text)");
+    EXPECT_EQ(refusal.state, "LH003") << body;
+    EXPECT_NE(refusal.message.find("PostgreSQL's jsonb cannot store the payload"), std::string::npos)
+        << refusal.message;
+    EXPECT_NE(refusal.message.find("job_enqueue_bytes"), std::string::npos) << refusal.message;
+    const auto id = ask("id FROM leasehold.job_enqueue_bytes('mail', convert_to(" + body + ", 'UTF8'))");
+    EXPECT_EQ(ask("payload IS NULL FROM leasehold.job_show(" + id + ")"), "t");
+  }
+  EXPECT_NE(refused("leasehold.job_enqueue('mail', '{'::text)").message.find("the payload is not JSON"),
+            std::string::npos);
+}
+
+TEST_F(FaceJsonTest, ViewsShowJsonAsJsonAndOtherBytesAsNull) {
+  EXPECT_EQ(ask("string_agg(table_name || '.' || column_name, ' ' ORDER BY table_name, column_name) FROM "
+                "information_schema.columns WHERE table_schema = 'leasehold' AND data_type = 'jsonb' AND table_name IN "
+                "('sessions', 'items', 'chunks', 'schedule_runs', 'schedules', 'jobs')"),
+            "chunks.cursor chunks.spec items.metadata jobs.payload schedule_runs.counts schedules.command "
+            "schedules.payload sessions.metadata");
+  ask("created FROM leasehold.schedule_set('refresh', every_min => '1 hour', command => '[\"run\", \"it\"]')");
+  EXPECT_EQ(ask("command ->> 1 FROM leasehold.schedules"), "it");
+  EXPECT_EQ(ask("payload IS NULL FROM leasehold.schedules"), "t");
+  ask("created FROM leasehold.job_enqueue_bytes('mail', '\\x00ff')");
+  EXPECT_EQ(ask("concat_ws(' ', payload IS NULL, payload_bytes) FROM leasehold.jobs"), "t \\x00ff");
 }
 
 TEST_F(FaceJsonTest, AHolderIsANameOrAnObject) {

@@ -75,7 +75,7 @@ TEST_F(FaceLifeTest, OfManyJobs) {
       "1 2 3");
   EXPECT_EQ(ask("string_agg(concat_ws(' ', id, payload), ' ' ORDER BY id) FROM leasehold.job_claim('mail', 10)"),
             "1 1 2 {\"a\": 2} 3 null");
-  const auto token = ask("max(token) FROM leasehold.leases WHERE kind = 'job'");
+  const auto token = ask("max(token) FROM leasehold_internal.held_lease WHERE kind = 'job'");
   EXPECT_EQ(ask("string_agg(s.outcome || ' ' || s.state, ' ') FROM unnest('{1,2}'::bigint[]) AS u(id), LATERAL "
                 "leasehold.job_complete(u.id, " +
                 token + ") AS s"),
@@ -201,7 +201,7 @@ TEST_F(FaceLifeTest, OfASchedule) {
   EXPECT_EQ(ask("outcome FROM leasehold.schedule_complete('refresh', " + token + ", '{\"rows\": 3}')"), "settled");
   EXPECT_EQ(ask("counts FROM leasehold.schedule_runs WHERE outcome = 'completed'"), "{\"rows\": 3}");
   EXPECT_EQ(ask("outcome FROM leasehold.schedule_pause('refresh', 'down')"), "paused");
-  EXPECT_EQ(ask("concat_ws(' ', outcome, paused_reason) FROM leasehold.schedule_acquire('refresh', at_once => true)"),
+  EXPECT_EQ(ask("concat_ws(' ', outcome, pause_reason) FROM leasehold.schedule_acquire('refresh', at_once => true)"),
             "paused down");
   EXPECT_EQ(ask("outcome FROM leasehold.schedule_resume('refresh')"), "resumed");
   EXPECT_EQ(ask("outcome FROM leasehold.schedule_rename('refresh', 'all')"), "renamed");
@@ -215,7 +215,7 @@ TEST_F(FaceLifeTest, OfAScheduleThatEnqueues) {
       "payload => '{\"kind\": \"nightly\"}')");
   EXPECT_EQ(ask("count(DISTINCT occurrence) FROM leasehold.schedule_next('nightly', 4)"), "4");
   ask("outcome FROM leasehold.schedule_trigger('nightly')");
-  EXPECT_EQ(ask("concat_ws(' ', outcome, id) FROM leasehold.schedule_fire('nightly')"), "enqueued 1");
+  EXPECT_EQ(ask("concat_ws(' ', outcome, job_id) FROM leasehold.schedule_fire('nightly')"), "enqueued 1");
   EXPECT_EQ(ask("concat_ws(' ', schedule, payload ->> 'kind') FROM leasehold.job_claim('reports')"), "nightly nightly");
 }
 

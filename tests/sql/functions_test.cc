@@ -124,11 +124,11 @@ TEST_F(FunctionsTest, ATokenOfNullIsNeverCurrent) {
   EXPECT_EQ(store_.dump(), before);
 }
 
-TEST_F(FunctionsTest, TheViewShowsWhatIsHeldUnderTheNamesPeopleKnow) {
+TEST_F(FunctionsTest, TheViewShowsWhatIsHeld) {
   acquired("deploy", "30 seconds");
   store_.advance(10s);
-  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || locked_by || ' ' || "
-                               "(locked_until - leasehold_internal.now()) FROM leasehold.leases")),
+  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || holder || ' ' || "
+                               "(held_until - leasehold_internal.now()) FROM leasehold.leases")),
             "lock deploy running alice 00:00:20");
   store_.advance(20s);
   EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.leases")), "expired");

@@ -112,6 +112,55 @@ TEST_P(IsolationTest, ADedupeKeyIsGivenToOneJobOnly) {
   alice_.run("ROLLBACK");
 }
 
+TEST_P(IsolationTest, ABatchIsCountedByOneTransactionAtATime) {
+  const auto enqueue = [](const std::string& batch) { return "job_enqueue('mail', 'a', p_batch => '" + batch + "')"; };
+  bob("id FROM leasehold_internal." + enqueue("old"));
+  begin();
+  EXPECT_EQ(alice_fails(enqueue("old")).state, "");
+  EXPECT_EQ(alice_fails(enqueue("old")).state, "") << "twice in one transaction";
+  alice_.run("COMMIT");
+  for (const auto* batch : {"old", "new"}) {
+    begin();
+    bob("id FROM leasehold_internal." + enqueue(batch));
+    EXPECT_EQ(alice_fails(enqueue(batch)).state, "40001") << batch;
+    alice_.run("ROLLBACK");
+  }
+  begin();
+  bob("leasehold_internal.job_enqueue_many('mail', '{a}', p_batch => 'many')");
+  EXPECT_EQ(alice_fails("job_enqueue_many('mail', '{a}', p_batch => 'many')").state, "40001");
+  alice_.run("ROLLBACK");
+}
+
+TEST_P(IsolationTest, WhatWaitsForOthersIsRefused) {
+  const auto first = bob("id FROM leasehold_internal.job_enqueue('mail', 'a', p_batch => 'import')");
+  for (const auto& waiting : {"p_depends_on => '{" + first + "}'", std::string("p_on_batch_end => 'import'")}) {
+    begin();
+    const auto refused = alice_fails("job_enqueue('mail', 'a', " + waiting + ")");
+    EXPECT_EQ(refused.state, "LH002") << waiting;
+    EXPECT_NE(refused.message.find("no other job or batch"), std::string::npos) << refused.message;
+    alice_.run("ROLLBACK");
+  }
+}
+
+TEST_P(IsolationTest, ADedupeModeChangesAJobOnlyAsTheSnapshotShowsIt) {
+  const auto enqueue = [](const std::string& mode) {
+    return "job_enqueue('mail', 'b', p_delay => interval '1 h', p_dedupe_key => 'key', p_dedupe_mode => '" + mode +
+           "')";
+  };
+  bob("id FROM leasehold_internal." + enqueue("keep"));
+  for (const auto* mode : {"keep", "replace", "debounce"}) {
+    begin();
+    EXPECT_EQ(alice_fails(enqueue(mode)).state, "") << mode;
+    alice_.run("COMMIT");
+  }
+  for (const auto* mode : {"replace", "debounce"}) {
+    begin();
+    bob("id FROM leasehold_internal." + enqueue("debounce"));
+    EXPECT_EQ(alice_fails(enqueue(mode)).state, "40001") << mode;
+    alice_.run("ROLLBACK");
+  }
+}
+
 TEST_P(IsolationTest, ARefusalNamesTheIsolationLevelAndWhatToDo) {
   begin();
   const auto refused = alice_fails("job_claim('mail')");

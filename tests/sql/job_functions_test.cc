@@ -154,7 +154,7 @@ TEST_F(JobFunctionsTest, BadInputIsRefusedAndChangesNothing) {
 TEST_F(JobFunctionsTest, TheViewShowsJobsAsItShowsLocks) {
   const auto id = enqueue(alice_);
   alice_.run(here("SELECT leasehold_internal.job_claim('mail', p_holder => 'alice', p_ttl => interval '30 seconds')"));
-  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || locked_by FROM leasehold.leases")),
+  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || holder FROM leasehold.leases")),
             "job " + id + " running alice");
   store_.advance(30s);
   EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.leases")), "expired");

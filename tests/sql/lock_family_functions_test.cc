@@ -66,7 +66,7 @@ TEST_F(LockFamilyFunctionsTest, TheViewHasARowForEveryShareAndEveryName) {
   ask("outcome FROM leasehold_internal.lock_share('readers', 'ann')");
   ask("outcome FROM leasehold_internal.lock_share('readers', 'bob')");
   ask("outcome FROM leasehold_internal.lock_acquire_all(ARRAY['a', 'b'], 'cat')");
-  EXPECT_EQ(ask("string_agg(key || ' ' || locked_by, ', ' ORDER BY key, token) FROM leasehold.leases"),
+  EXPECT_EQ(ask("string_agg(key || ' ' || holder, ', ' ORDER BY key, holder) FROM leasehold.leases"),
             "a cat, b cat, readers ann, readers bob");
 }
 

@@ -74,7 +74,7 @@ TEST_F(SessionFunctionsTest, TheViewOfSessionsSaysHowTheyAre) {
       "seconds_until_stale, state, ttl_seconds";
   EXPECT_EQ(
       look(
-          "session_id, label, holder, host, tty, pid, codebase, track, metadata, opened_at = leasehold_internal.now(), "
+          "id, label, holder, host, tty, pid, codebase, track, metadata, opened_at = leasehold_internal.now(), "
           "parked_until IS NULL, claims, item IS NULL, claim_duration_minutes IS NULL",
           "sessions"),
       "ann parser ann db1 pts/3 0 src core {} t t 0 t t");
@@ -99,7 +99,7 @@ TEST_F(SessionFunctionsTest, TheViewsOfItemsAndClaimsNeverDisagree) {
   token_ = taken("SD-1", "ann");
   EXPECT_EQ(seen(), "claimed ann");
   store_.advance(90s);
-  EXPECT_EQ(look("item, title, session_id, label, holder, host, claim_duration_minutes, heartbeat_age_human, "
+  EXPECT_EQ(look("key, title, session_id, label, holder, host, claim_duration_minutes, heartbeat_age_human, "
                  "progress_age_human, frees_in_seconds",
                  "claims"),
             "SD-1 Parse ann parser ann db1 1 1m ago 1m ago 210");

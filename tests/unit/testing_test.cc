@@ -265,6 +265,44 @@ TEST_F(TestingTest, AHandlerLearnsThatItsLeaseIsLost) {
   EXPECT_EQ(printed(summary), "claimed 2: completed 1, lost 1");
 }
 
+TEST_F(TestingTest, AHandlerThatTakesTooLongHasFailedWhateverItReturns) {
+  Worker worker(store_, {.timeout = 10min});
+  worker.handle("mail", [&](const Job& job, JobContext&) {
+    // Also with a lease that has expired meanwhile: a worker's heartbeats would have extended it.
+    store_.advance(job.payload == "slow" ? 10min : 10min - 1us);
+    return Verdict::complete();
+  });
+  const auto slow = add("mail", {.payload = "slow", .priority = 1, .max_failures = 1});
+  const auto quick = add("mail", {.payload = "quick"});
+  EXPECT_EQ(printed(drained(worker)), "claimed 2: completed 1, failed 1");
+  EXPECT_EQ(must(store_.jobs().show(slow)).error, "timed out after 10m");
+  EXPECT_EQ(must(store_.jobs().show(slow)).failures, 1);
+  EXPECT_EQ(state_of(quick), JobState::completed);
+}
+
+TEST_F(TestingTest, AHandlerLearnsOfItsTimeLimitWhenItReportsProgressOrSaves) {
+  Worker worker(store_);
+  std::vector<std::optional<StopReason>> whys;
+  const auto note = [&](JobContext& context) {
+    whys.push_back(context.stop_reason());
+    return Verdict::complete();
+  };
+  worker.handle("progress", [&](const Job&, JobContext& context) {
+    store_.advance(1min);
+    context.progress({.message = "half"});
+    return note(context);
+  });
+  worker.handle("save", [&](const Job&, JobContext& context) {
+    store_.advance(10s);
+    EXPECT_TRUE(lost(context.save("1"), LostReason::timed_out));
+    return note(context);
+  });
+  add("progress", {.timeout = 1min, .max_failures = 1});
+  add("save", {.timeout = 10s, .max_failures = 1});
+  EXPECT_EQ(printed(drained(worker)), "claimed 2: failed 2");
+  EXPECT_EQ(whys, (std::vector<std::optional<StopReason>>(2, StopReason::timed_out)));
+}
+
 TEST_F(TestingTest, ProgressIsThereAtOnce) {
   Worker worker(store_);
   worker.handle("mail", [&](const Job& job, JobContext& context) {

@@ -104,6 +104,32 @@ TEST_F(WorkerFetchTest, JobsThatWaitTooLongGoBack) {
   EXPECT_GE(worker.summary().released, 7);
 }
 
+TEST_F(WorkerFetchTest, AJobThatWasNotStartedGoesBackBeforeItsLimitAndIsNotCharged) {
+  add("mail", 20);
+  SlowAtLast handler;
+  RunningWorker worker(fragile(), {{"mail", std::ref(handler)}}, {.concurrency = 1, .prefetch = 10});
+  ASSERT_TRUE(settles("completed", 20));
+  handler.slow = true;
+  // In one call, so that one claim takes them all.
+  std::vector<NewJob> jobs(4, NewJob{.timeout = 1s});
+  jobs.front().timeout.reset();
+  const auto added = must(store().jobs().enqueue("mail", jobs));
+  ASSERT_TRUE(handler.began.wait());
+  ASSERT_TRUE(eventually([&] { return show(added.back().id).state == JobState::running; })) << "claimed ahead";
+  for (std::size_t i = 1; i < added.size(); ++i) {
+    const auto id = added[i].id;
+    ASSERT_TRUE(eventually([&] { return show(id).state == JobState::available || show(id).failures > 0; }));
+    EXPECT_EQ(show(id).failures, 0);
+    EXPECT_EQ(outcomes_of(store().jobs(), id), (std::vector<std::string>{"released"}));
+  }
+  EXPECT_EQ(handler.started, 1);
+  worker.stop();
+  handler.end.open();
+  const auto summary = worker.summary();
+  EXPECT_EQ(summary.released, 3);
+  EXPECT_EQ(summary.failed, 0);
+}
+
 TEST_F(WorkerFetchTest, AWorkerThatIsStoppedFinishesWhatRunsAndGivesBackTheRest) {
   add("mail", 20);
   SlowAtLast handler;

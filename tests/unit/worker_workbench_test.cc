@@ -12,9 +12,11 @@ using namespace std::chrono_literals;
 
 class WorkbenchTest : public ::testing::Test {
  protected:
-  void put(Workbench& bench, int jobs) {
+  void put(Workbench& bench, int jobs, std::optional<Duration> timeout = std::nullopt) {
     std::vector<AttemptPtr> attempts;
-    for (int i = 0; i < jobs; ++i) attempts.push_back(std::make_shared<Attempt>(Job{.id = ++last_id_}, lease_));
+    for (int i = 0; i < jobs; ++i) {
+      attempts.push_back(std::make_shared<Attempt>(Job{.id = ++last_id_, .timeout = timeout}, lease_));
+    }
     bench.put(std::move(attempts));
   }
   /// Takes a job and is done with it.
@@ -52,6 +54,24 @@ TEST_F(WorkbenchTest, ThePaceDecidesHowManyAreClaimedAhead) {
   put(bench, 1);
   work_off(bench, 1h);
   EXPECT_EQ(room_of(bench), 1);
+}
+
+TEST_F(WorkbenchTest, JobsWithALimitAreNotClaimedAheadUntilEnoughOthersCame) {
+  Workbench bench({.seats = 1, .prefetch = 10, .lookahead = 1s});
+  put(bench, 1);
+  work_off(bench, 1ms);
+  EXPECT_EQ(room_of(bench), 11);
+  put(bench, 1, 10min);
+  work_off(bench, 1ms);
+  EXPECT_EQ(room_of(bench), 1);
+  for (int i = 0; i < 9; ++i) {
+    put(bench, 1);
+    work_off(bench, 1ms);
+    EXPECT_EQ(room_of(bench), 1);
+  }
+  put(bench, 1);
+  work_off(bench, 1ms);
+  EXPECT_EQ(room_of(bench), 11);
 }
 
 TEST_F(WorkbenchTest, HalfOfWhatIsClaimedAheadIsUsedUpFirst) {
@@ -104,6 +124,19 @@ TEST_F(WorkbenchTest, GivesBackTheOldestFirst) {
   put(bench, 2);
   EXPECT_EQ(bench.take_back(between + 1us).size(), 3U);
   EXPECT_EQ(bench.take_back(BootTime::max()).size(), 2U);
+  EXPECT_FALSE(bench.has_unstarted());
+}
+
+TEST_F(WorkbenchTest, GivesBackOneThatWasNotStarted) {
+  Workbench bench({.seats = 1, .prefetch = 10});
+  put(bench, 1);
+  const auto started = bench.take(0);
+  put(bench, 2);
+  const auto waiting = bench.take_back(BootTime::max());
+  EXPECT_FALSE(bench.take_back(started));
+  EXPECT_FALSE(bench.take_back(waiting[0])) << "it has been given back";
+  bench.put({waiting[1]});
+  EXPECT_TRUE(bench.take_back(waiting[1]));
   EXPECT_FALSE(bench.has_unstarted());
 }
 

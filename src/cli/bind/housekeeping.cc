@@ -23,14 +23,19 @@ Result<Recovered> preview(const Store& store) {
 
 void print_recovered(const Recovered& found, bool dry_run) {
   if (found.is_nothing()) return print_line("nothing to recover");
-  print("{} {} of jobs, chunks, sessions and schedules and {} of locks", dry_run ? "would end" : "ended",
-        counted(found.leases, "lease"), found.locks);
+  if (found.leases + found.locks > 0) {
+    print("{} {} of jobs, chunks, sessions and schedules and {} of locks", dry_run ? "would end" : "ended",
+          counted(found.leases, "lease"), found.locks);
+  }
   const auto* go = dry_run ? "would go" : "went";
   if (found.jobs > 0) print("{} {} back to the queue", counted(found.jobs, "job"), go);
   if (found.chunks > 0) print("{} {} back to the set", counted(found.chunks, "chunk"), go);
   if (found.claims > 0) print("{} {} free", counted(found.claims, "item"), dry_run ? "would become" : "became");
   if (found.runs > 0) print("{} {} as lost", counted(found.runs, "run"), dry_run ? "would be recorded" : "recorded");
   if (found.failed > 0) print("{} will not be retried: the crash budget is spent", found.failed);
+  if (found.lapsed > 0) {
+    print("{} {}: not started in time", counted(found.lapsed, "job"), dry_run ? "would lapse" : "lapsed");
+  }
   if (found.unblocked > 0)
     print("{} {} on or {} cancelled: their dependencies have ended", counted(found.unblocked, "job"), go,
           dry_run ? "would be" : "were");

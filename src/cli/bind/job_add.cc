@@ -54,6 +54,9 @@ int add(const Context& context, JobAddOptions& options) {
       say("job {} is cancelled: a job that it depends on is dead; see `leasehold job show {}`", enqueued->id,
           enqueued->id);
     }
+    if (enqueued->created && enqueued->state == JobState::lapsed) {
+      say("job {} has lapsed: the moment by which it had to start has passed", enqueued->id);
+    }
     if (!enqueued->created) {
       say("job {} has this dedupe key already: {}", enqueued->id,
           enqueued->updated ? "it was changed" : "nothing was added");
@@ -134,7 +137,7 @@ int wait(const Context& context, JobWaitOptions& options) {
 void add_job_wait(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "wait",
-                  "Wait until a job ends: exit code 0 completed, 1 failed or cancelled, 75 the wait ran out",
+                  "Wait until a job ends: exit code 0 completed, 1 failed, cancelled or lapsed, 75 the wait ran out",
                   {"leasehold job wait 17 --wait 5m && leasehold job result 17",
                    "leasehold job wait \"$(leasehold job add resize cat.png)\""});
   auto options = std::make_shared<JobWaitOptions>();

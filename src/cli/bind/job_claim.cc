@@ -91,8 +91,8 @@ int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
     print_line(model::to_json(*extended));
     return exit_code::ok;
   }
-  print("extended {}  until {} ({}){}", id, local_time(extended->expires_at, extended->expires_at - extended->ttl),
-        format_duration(extended->ttl), extended->cancel_requested ? "  cancel requested" : "");
+  print("extended {}  until {}{}", id, until_text(extended->expires_at, extended->ttl, extended->trusted_until),
+        extended->cancel_requested ? "  cancel requested" : "");
   if (extended->cancel_requested) {
     say("job {} is being cancelled: give it up with `leasehold job release`; it will not run again", id);
   }

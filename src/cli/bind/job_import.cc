@@ -176,7 +176,8 @@ void add_job_import(CLI::App& parent, Context& context) {
       ->type_name("");
   command->add_flag("--envelope", options->envelope,
                     "Each line is a JSON object: payload (or payload_base64), priority, delay, run_at, dedupe_key, "
-                    "group, max_failures, max_crashes, backoff, tags, depends_on, if_failed");
+                    "dedupe_mode, dedupe_for, group, timeout, expires_in, expires_at, metadata, max_failures, "
+                    "max_crashes, backoff, tags, depends_on, if_failed, batch, on_batch_end, request_id");
   add_number(*command, "--from-line", options->from_line, 1, std::numeric_limits<int>::max(),
              "Skip the lines before N: they are in the queue already");
   add_job_settings(*command, options->defaults);

@@ -25,7 +25,7 @@ int cancel(const Context& context, const JobCancelOptions& options) {
   const auto state = store->jobs().cancel(options.id, options.reason);
   if (!state) return report(context, state.error());
   const bool requested = *state == JobState::running;
-  const bool too_late = *state == JobState::completed || *state == JobState::failed;
+  const bool too_late = *state == JobState::completed || *state == JobState::failed || *state == JobState::lapsed;
   if (context.json) {
     print_line(model::to_json(act::JobChanged{options.id, *state}));
   } else if (too_late) {
@@ -76,7 +76,7 @@ int retry(const Context& context, JobId id) {
 
 void add_job_retry(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "retry",
-                              "Make a failed, cancelled or deferred job available now, with fresh budgets",
+                              "Make a failed, cancelled, lapsed or deferred job available now, with fresh budgets",
                               {"leasehold job retry 17", "leasehold job errors mail    # shows what to retry",
                                "leasehold job retry --all --queue mail --enqueued-after 09:30 --yes"});
   struct Options {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/time_text.h"
 #include "cli/command.h"
@@ -66,8 +67,8 @@ void add_predecessors(CLI::App& command, NewJob& job) {
       ->type_name("ID");
   add_parsed(
       command, "--if-failed", job.if_failed, parse_if_failed,
-      "When a job of --depends-on fails finally, is cancelled or removed: cancel this one too, run it anyway, or "
-      "wait until the other is retried (default cancel)")
+      "When a job of --depends-on fails finally, lapses, is cancelled or removed: cancel this one too, run it anyway, "
+      "or wait until the other is retried (default cancel)")
       ->type_name("cancel|run|wait");
 }
 
@@ -81,7 +82,9 @@ void add_times(CLI::App& command, NewJob& job) {
 }
 
 void add_limits(CLI::App& command, NewJob& job) {
-  add_duration(command, "--timeout", job.timeout, "Fail an attempt that takes longer");
+  add_duration(
+      command, "--timeout", job.timeout,
+      "Fail an attempt that takes longer; `work` sends SIGTERM earlier by its grace (at most a third of the limit)");
   auto* within = add_duration(command, "--expires-in", job.expires_in, "Do not start it after this time");
   add_parsed(
       command, "--expires-at", job.expires_at, [](const std::string& text) { return parse_moment(text, wall_clock()); },
@@ -261,16 +264,34 @@ int settle(const Context& context, const HeldJob& job, const Verdict& verdict, c
   return settled_code != exit_code::ok ? settled_code : granted_code;
 }
 
+std::string until_text(Timestamp expires_at, Duration ttl, BootTime trusted_until) {
+  // The trust ends a little before the lease does.
+  const auto left = trusted_until - BootClock::now() + std::min<Duration>(ttl / 20, std::chrono::seconds(1));
+  const bool whole = left >= ttl - std::min<Duration>(ttl / 10, std::chrono::seconds(1));
+  const auto shown =
+      whole ? format_duration(ttl) : format_duration(std::chrono::round<std::chrono::seconds>(left)) + " left";
+  return fmt::format("{} ({})", local_time(expires_at, expires_at - ttl), shown);
+}
+
 namespace {
 
+/// Of many jobs each has a limit of its own, while their lease lives on.
+std::string end_of_claim(const JobGrant& grant, const Job& job) {
+  if (grant.jobs.size() == 1 || grant.replayed || !job.timeout || *job.timeout >= grant.ttl) {
+    return until_text(grant.expires_at, grant.ttl, grant.trusted_until);
+  }
+  const auto claimed_at = grant.expires_at - grant.ttl;
+  return fmt::format("{} ({}, its time limit)", local_time(claimed_at + *job.timeout, claimed_at),
+                     format_limit(*job.timeout));
+}
+
 void print_jobs(const JobGrant& grant, bool quiet) {
-  const auto until =
-      fmt::format("{} ({})", local_time(grant.expires_at, grant.expires_at - grant.ttl), format_duration(grant.ttl));
   for (const auto& job : grant.jobs) {
     if (quiet) {
       print("{} {}", job.id, job.token.value);
     } else {
-      print("claimed {}  token {}  attempt {}  until {}", job.id, job.token.value, job.attempt, until);
+      print("claimed {}  token {}  attempt {}  until {}", job.id, job.token.value, job.attempt,
+            end_of_claim(grant, job));
     }
   }
   if (grant.replayed) say_line("again: this request id was granted before");

@@ -69,4 +69,7 @@ int settle(const Context& context, const HeldJob& job, const Verdict& verdict, c
 /// Prints the claimed jobs, or the error; returns the exit code. `quiet`: only number and token of each.
 int report_granted(const Context& context, const Result<JobGrant>& grant, bool quiet, int refused_code);
 
+/// "12:05:00 (5m)", "12:00:02 (2s left)" if a time limit ends the lease before its ttl does.
+std::string until_text(Timestamp expires_at, Duration ttl, BootTime trusted_until);
+
 }  // namespace leasehold::cli

@@ -53,7 +53,7 @@ bool is_dead(JobState state) {
 }
 
 void print_limits(const JobInfo& job) {
-  if (job.timeout) print_field("timeout", format_duration(*job.timeout) + " per attempt");
+  if (job.timeout) print_field("timeout", format_limit(*job.timeout) + " per attempt");
   print_time("times out", job.times_out_at, job);
   print_time("start by", job.expires_at, job);
 }

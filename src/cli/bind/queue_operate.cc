@@ -81,7 +81,9 @@ void add_queue_set(CLI::App& parent, Context& context) {
   command
       ->add_option_function<std::string>(
           "--timeout", [&settings](const std::string& text) { settings.timeout = duration_or_none("--timeout", text); },
-          "Fail an attempt that takes longer, for jobs without a --timeout of their own; or none")
+          "Fail an attempt that takes longer, for jobs without a --timeout of their own; `work` sends SIGTERM earlier "
+          "by its "
+          "grace (at most a third of the limit); or none")
       ->type_name("DURATION");
   set_action(*command, context, [&context, options] { return set(context, *options); });
 }

@@ -26,13 +26,10 @@ struct CountColumn {
 };
 
 constexpr CountColumn count_columns[] = {
-    {"AVAILABLE", &QueueInfo::available, false, 2},
-    {"DEFERRED", &QueueInfo::deferred, false, 0},
-    {"BLOCKED", &QueueInfo::blocked, true, 0},
-    {"RUNNING", &QueueInfo::running, false, 2},
-    {"EXPIRED", &QueueInfo::expired, true, 0},
-    {"FAILED", &QueueInfo::failed, false, 1},
-    {"DONE/MIN", &QueueInfo::completed_last_minute, false, 0},
+    {"AVAILABLE", &QueueInfo::available, false, 2}, {"DEFERRED", &QueueInfo::deferred, false, 0},
+    {"BLOCKED", &QueueInfo::blocked, true, 0},      {"RUNNING", &QueueInfo::running, false, 2},
+    {"EXPIRED", &QueueInfo::expired, true, 0},      {"FAILED", &QueueInfo::failed, false, 1},
+    {"LAPSED", &QueueInfo::lapsed, true, 0},        {"DONE/MIN", &QueueInfo::completed_last_minute, false, 0},
     {"WORKERS", &QueueInfo::workers, true, 0},
 };
 
@@ -59,6 +56,7 @@ std::string short_wait(const JobWait& wait) {
     case WaitReason::group_full: return "group full";
     case WaitReason::blocked: return "waits for others";
     case WaitReason::not_due: return "not due";
+    case WaitReason::timed_out: return "timed out";
     case WaitReason::recovering: return "to be taken over";
     case WaitReason::no_worker: return "no worker";
     case WaitReason::turn: break;
@@ -93,7 +91,7 @@ void print_limits(const QueueInfo& queue) {
   if (queue.max_per_group > 0) print_field("max per group", std::to_string(queue.max_per_group));
   if (queue.rate_count > 0) print_field("rate", format_rate({.count = queue.rate_count, .period = queue.rate_period}));
   if (queue.default_ttl > Duration(0)) print_field("ttl", format_duration(queue.default_ttl));
-  if (queue.timeout > Duration(0)) print_field("timeout", format_duration(queue.timeout) + " per attempt");
+  if (queue.timeout > Duration(0)) print_field("timeout", format_limit(queue.timeout) + " per attempt");
 }
 
 void print_fields(const QueueInfo& queue) {
@@ -109,6 +107,7 @@ void print_fields(const QueueInfo& queue) {
   print_field("running", std::to_string(queue.running));
   print_field("expired", std::to_string(queue.expired));
   print_field("failed", std::to_string(queue.failed));
+  if (queue.lapsed > 0) print_field("lapsed", std::to_string(queue.lapsed));
   print_field("workers", std::to_string(queue.workers));
   if (queue.wait && queue.wait->reason != WaitReason::turn) {
     print_field("waits", shown_wait(*queue.wait, queue.store_now));

@@ -12,7 +12,7 @@ namespace leasehold::cli {
 /// Headings first.
 std::vector<std::string> table_of_queues(const std::vector<QueueInfo>& queues);
 
-/// "merge is at its limit (1 of 1 running): job 2 runs on vm, until 08:07:41 (in 20s)"
+/// "merge is at its limit (1 of 1 running): job 2 runs for ann on vm, until 08:07:41 (in 20s)"
 std::string shown_wait(const JobWait& wait, Timestamp now);
 /// For a column: "at its limit".
 std::string short_wait(const JobWait& wait);

@@ -222,7 +222,7 @@ void log_outcome(const Outcome& outcome) {
       error.empty() ? "" : ": " + printable(error));
 }
 
-std::string timed_out_text(Duration timeout) { return "timed out after " + format_duration(timeout); }
+std::string timed_out_text(Duration timeout) { return "timed out after " + format_limit(timeout); }
 
 std::string describe_exit(const Ending& ending) {
   if (ending.kind == Ending::Kind::guardian_died) return "the guardian of the command was killed";

@@ -69,24 +69,26 @@ void LiveLease::lose() {
 
 namespace worker {
 
-void Attempt::watch_limit(std::function<void(const std::shared_ptr<Attempt>&)> fail, std::weak_ptr<Attempt> self) {
+void Attempt::watch_limit(OnLimit on_limit, std::weak_ptr<Attempt> self) {
   // Time for the handler to react, and for the verdict to be written.
   const auto lead = std::min<Duration>(*job.timeout / 10, std::chrono::seconds(1));
-  alarm_.emplace([fail = std::move(fail), self = std::move(self), last_call = *limit_ - lead / 2] {
+  alarm_.emplace([on_limit = std::move(on_limit), self = std::move(self), last_call = *limit_ - lead / 2] {
     const auto attempt = self.lock();
     if (!attempt || attempt->has_verdict()) return;
+    // The job did not take too long: it never ran.
+    if (on_limit.give_back(attempt)) return;
     attempt->stop(StopReason::timed_out);
     if (BootClock::now() < last_call) {
       attempt->alarm_->set(last_call);
     } else if (attempt->stop_reason() == StopReason::timed_out) {
-      fail(attempt);
+      on_limit.fail(attempt);
     }
   });
   alarm_->set(*limit_ - lead);
 }
 
 Verdict Attempt::timed_out() const {
-  return Verdict::fail("timed out after " + format_duration(job.timeout.value_or(Duration(0))));
+  return Verdict::fail("timed out after " + format_limit(job.timeout.value_or(Duration(0))));
 }
 
 bool Attempt::report(const Progress& progress) {

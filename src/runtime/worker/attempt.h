@@ -89,9 +89,15 @@ class Attempt {
 
   /// When the store fails the attempt.
   [[nodiscard]] std::optional<BootTime> limit() const { return limit_; }
-  /// Stops the handler shortly before the limit. If there is no verdict soon after that, `fail` gives it: on the alarm
-  /// thread, so it must be quick.
-  void watch_limit(std::function<void(const std::shared_ptr<Attempt>&)> fail, std::weak_ptr<Attempt> self);
+  /// What the worker does with an attempt that reaches its limit. Both run on the alarm thread, so they must be quick.
+  struct OnLimit {
+    /// Releases it if it was not started; false: it was.
+    std::function<bool(const std::shared_ptr<Attempt>&)> give_back;
+    std::function<void(const std::shared_ptr<Attempt>&)> fail;
+  };
+  /// Gives the attempt back or stops its handler, shortly before the limit. If there is no verdict soon after that, the
+  /// attempt fails.
+  void watch_limit(OnLimit on_limit, std::weak_ptr<Attempt> self);
   /// What becomes of it then, whatever the handler returns.
   [[nodiscard]] Verdict timed_out() const;
 

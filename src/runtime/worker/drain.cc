@@ -62,20 +62,40 @@ class Drain {
   }
 
   void handle(JobGrant& grant, const Handler& handler) {
+    limit_ = limit_of(grant.jobs.front());
     const auto attempt = std::make_shared<Attempt>(std::move(grant.jobs.front()), keep(grant));
     bench_->put({attempt});
     static_cast<void>(bench_->take(0));
     {
       JobContext context(attempt, beater_);
-      settler_.add(attempt, verdict_of<Verdict>([&] { return handler(attempt->job, context); }));
+      auto verdict = verdict_of<Verdict>([&] { return handler(attempt->job, context); });
+      settler_.add(attempt, passed_limit(attempt->job.id) ? attempt->timed_out() : std::move(verdict));
     }
     bench_->leave(0, Duration(0));
     bench_->wait_for_quiet();
   }
 
+  /// On the store's clock.
+  [[nodiscard]] std::optional<Timestamp> limit_of(const Job& job) const {
+    if (!job.timeout) return std::nullopt;
+    const auto info = jobs_.show(job.id);
+    return info ? info->times_out_at : std::nullopt;
+  }
+
+  /// The handler may have moved the clock.
+  [[nodiscard]] bool passed_limit(JobId id) const {
+    if (!limit_) return false;
+    const auto info = jobs_.show(id);
+    return info && info->store_now >= *limit_;
+  }
+
   /// Trusted for ever: at a breakpoint, real time passes.
   std::shared_ptr<LiveLease> keep(const JobGrant& grant) {
     auto extend = [this, id = grant.jobs.front().id, token = grant.token]() -> Result<Beat> {
+      if (passed_limit(id)) {
+        bench_->stop_running(nullptr, StopReason::timed_out);
+        return Beat{BootTime::max()};
+      }
       const auto extended = jobs_.heartbeat(id, token);
       if (!extended) return extended.error();
       Beat beat{BootTime::max()};
@@ -96,6 +116,8 @@ class Drain {
   Settler settler_;
   Beater beater_;
   std::optional<Error> refusal_;
+  /// When the store fails the present attempt.
+  std::optional<Timestamp> limit_;
 };
 
 }  // namespace

@@ -85,19 +85,26 @@ Fetcher::Round Fetcher::lay_down(Queue& queue, JobGrant grant, int asked, BootTi
   around_.tally.add(&WorkSummary::claimed, grant.jobs.size());
   const auto lease = grant.lease_id == lease_->work.id ? lease_->live : keep_alone(grant);
   std::vector<AttemptPtr> attempts;
+  std::vector<AttemptPtr> limited;
   attempts.reserve(grant.jobs.size());
-  for (auto& job : grant.jobs) attempts.push_back(begin(std::move(job), lease, asked_at));
+  for (auto& job : grant.jobs) {
+    attempts.push_back(std::make_shared<Attempt>(std::move(job), lease, asked_at));
+    if (attempts.back()->limit()) limited.push_back(attempts.back());
+  }
   around_.bench->put(std::move(attempts));
+  // Afterwards, because the limit of a slow claim may be close: what is not on the bench yet cannot be given back.
+  for (const auto& attempt : limited) watch_limit(attempt);
   return the_rest ? Round::got_the_rest : Round::got_some;
 }
 
-AttemptPtr Fetcher::begin(Job job, const std::shared_ptr<LiveLease>& lease, BootTime asked_at) {
-  auto attempt = std::make_shared<Attempt>(std::move(job), lease, asked_at);
-  if (attempt->limit()) {
-    attempt->watch_limit([&settler = around_.settler](const AttemptPtr& late) { settler.add(late, late->timed_out()); },
-                         attempt);
-  }
-  return attempt;
+void Fetcher::watch_limit(const AttemptPtr& attempt) {
+  const auto give_back = [&bench = *around_.bench, &settler = around_.settler](const AttemptPtr& late) {
+    if (!bench.take_back(late)) return false;
+    settler.add(late, Verdict::release());
+    return true;
+  };
+  const auto fail = [&settler = around_.settler](const AttemptPtr& late) { settler.add(late, late->timed_out()); };
+  attempt->watch_limit({give_back, fail}, attempt);
 }
 
 Fetcher::Round Fetcher::refused(Queue& queue, Error why) {

@@ -61,7 +61,7 @@ class Fetcher {
 
   Round go_round(int room);
   Round lay_down(Queue& queue, JobGrant grant, int asked, BootTime asked_at);
-  [[nodiscard]] AttemptPtr begin(Job job, const std::shared_ptr<LiveLease>& lease, BootTime asked_at);
+  void watch_limit(const AttemptPtr& attempt);
   Round refused(Queue& queue, Error why);
   Round claim_failed(const Error& why);
   bool open_lease();

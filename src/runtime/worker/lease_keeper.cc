@@ -172,7 +172,10 @@ Result<void> Beater::save(Attempt& attempt, const std::string& cursor) {
     if (saved->cancel_requested) attempt.stop(StopReason::cancelled);
     return {};
   }
-  if (saved.error().code == Errc::lost) attempt.stop(StopReason::lost);
+  if (saved.error().code == Errc::lost) {
+    const bool late = saved.error().lost_reason == LostReason::timed_out;
+    attempt.stop(late ? StopReason::timed_out : StopReason::lost);
+  }
   return saved.error();
 }
 

@@ -14,10 +14,11 @@ constexpr std::size_t most_unwritten = 2000;
 
 }  // namespace
 
-Workbench::Workbench(const Size& size) : size_(size), seats_(static_cast<std::size_t>(size.seats)) {}
+Workbench::Workbench(const Size& size)
+    : size_(size), seats_(static_cast<std::size_t>(size.seats)), unlimited_(size.prefetch) {}
 
 int Workbench::prefetch_at_this_pace() const {
-  if (pace_ == Duration(0) || limits_) return 0;
+  if (pace_ == Duration(0) || unlimited_ < size_.prefetch) return 0;
   return static_cast<int>(std::min<std::int64_t>(size_.prefetch, size_.seats * (size_.lookahead / pace_)));
 }
 
@@ -42,11 +43,16 @@ void Workbench::put(std::vector<AttemptPtr> attempts) {
   {
     const std::lock_guard lock(mutex_);
     in_hand_ += attempts.size();
-    limits_ |= std::any_of(attempts.begin(), attempts.end(), [](const auto& attempt) { return attempt->limit(); });
+    for (const auto& attempt : attempts) unlimited_ = attempt->limit() ? 0 : std::min(unlimited_ + 1, size_.prefetch);
     std::move(attempts.begin(), attempts.end(), std::back_inserter(unstarted_));
     unstarted_count_ = unstarted_.size();
   }
   many ? work_came_.notify_all() : work_came_.notify_one();
+}
+
+/// The pace was, because this attempt could not be started: prefetch nothing until jobs are quick again.
+void Workbench::too_optimistic(const Attempt& attempt) {
+  pace_ = std::max(pace_, BootClock::now() - attempt.claimed_at);
 }
 
 std::vector<AttemptPtr> Workbench::take_back(BootTime claimed_before) {
@@ -54,13 +60,26 @@ std::vector<AttemptPtr> Workbench::take_back(BootTime claimed_before) {
   std::vector<AttemptPtr> back;
   // In order of arrival, so the old ones are in front.
   while (!unstarted_.empty() && unstarted_.front()->claimed_at < claimed_before) {
-    // The pace was too optimistic: prefetch nothing until jobs are quick again.
-    pace_ = std::max(pace_, BootClock::now() - unstarted_.front()->claimed_at);
+    too_optimistic(*unstarted_.front());
     back.push_back(std::move(unstarted_.front()));
     unstarted_.pop_front();
   }
   unstarted_count_ = unstarted_.size();
   return back;
+}
+
+bool Workbench::take_back(const AttemptPtr& attempt) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find(unstarted_.begin(), unstarted_.end(), attempt);
+    if (found == unstarted_.end()) return false;
+    too_optimistic(*attempt);
+    unstarted_.erase(found);
+    unstarted_count_ = unstarted_.size();
+  }
+  // The fetcher waits for the moment at which the oldest is stale.
+  changed_.notify_all();
+  return true;
 }
 
 std::optional<BootTime> Workbench::oldest_claim() const {

@@ -35,6 +35,8 @@ class Workbench {
   void put(std::vector<AttemptPtr> attempts);
   /// Unstarted jobs that were claimed before this, to be released.
   std::vector<AttemptPtr> take_back(BootTime claimed_before);
+  /// The same for one of them. False: it was started.
+  bool take_back(const AttemptPtr& attempt);
   /// When the oldest unstarted job was claimed.
   [[nodiscard]] std::optional<BootTime> oldest_claim() const;
 
@@ -76,6 +78,7 @@ class Workbench {
  private:
   // These need mutex_.
   [[nodiscard]] int room() const;
+  void too_optimistic(const Attempt& attempt);
   [[nodiscard]] int prefetch_at_this_pace() const;
   [[nodiscard]] bool no_handler() const { return running_count_ == 0; }
   [[nodiscard]] std::vector<AttemptPtr> seated() const;
@@ -91,8 +94,9 @@ class Workbench {
   std::uint64_t settled_ = 0;
   /// The recent time per job; zero before the first one is done.
   Duration pace_{0};
-  /// Jobs here have time limits, which run from the claim on: prefetch nothing.
-  bool limits_ = false;
+  /// Jobs without a time limit since the last one that had one, counted up to the prefetch. Limits run from the claim
+  /// on, so a prefetched job has less time: the worker prefetches only after so many jobs in a row had no limit.
+  int unlimited_;
   bool closed_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::size_t> unstarted_count_ = 0;

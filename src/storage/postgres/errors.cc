@@ -19,10 +19,12 @@ struct Rule {
 constexpr std::string_view migrate = "run `leasehold migrate up`";
 constexpr std::string_view reconnect = "leasehold reconnects automatically";
 
+constexpr std::string_view own_refusal = "LH003";
+
 constexpr std::array rules = {
     Rule{"LH001", Errc::lost, ""},
     Rule{"LH002", Errc::denied, ""},
-    Rule{"LH003", Errc::invalid_argument, ""},
+    Rule{own_refusal, Errc::invalid_argument, ""},
     Rule{"40001", Errc::busy, "try again"},
     Rule{"40P01", Errc::busy, "try again"},
     Rule{"55P03", Errc::busy, "another transaction holds the row: try again"},
@@ -93,6 +95,8 @@ bool Failure::lost_prepared_statement() const {
 
 Error server_error(std::string_view sqlstate, std::string_view message, std::string_view hint, std::string_view where) {
   const auto* rule = rule_for(sqlstate);
+  // Our own functions refuse an argument, as the library does before it asks: the server has no part in it.
+  if (sqlstate == own_refusal && hint.empty()) return Error{.code = rule->code, .message = one_line(message)};
   auto text = fmt::format("postgresql {}: {}", where, one_line(message));
   if (!sqlstate.empty()) text += fmt::format(" ({})", sqlstate);
   if (!hint.empty()) text += fmt::format("; {}", one_line(hint));

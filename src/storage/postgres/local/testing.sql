@@ -87,7 +87,7 @@ BEGIN
   #variable_conflict use_column
   DECLARE
     -- Rows of adopted tables have no lease to end.
-    held   bigint[] := ARRAY(SELECT v.lease_id FROM leasehold.leases AS v
+    held   bigint[] := ARRAY(SELECT v.lease_id FROM leasehold_internal.held_lease AS v
                               WHERE v.kind = expire.kind AND v.key = expire.key AND v.lease_id IS NOT NULL);
     moment timestamptz := leasehold_test.now();
   BEGIN

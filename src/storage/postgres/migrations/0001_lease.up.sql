@@ -36,6 +36,8 @@ CREATE TABLE leasehold_internal.event (
   host            text        NOT NULL,
   previous_holder text,
   detail          text,
+  -- Of a job's event: the job's metadata, a JSON object.
+  metadata        text,
   -- Events appear when their transaction commits, not in the order of their ids: see event_new.
   transaction_id  xid8        NOT NULL DEFAULT pg_current_xact_id()
 );
@@ -115,7 +117,7 @@ BEGIN
                       THEN 'Use BEGIN ISOLATION LEVEL READ COMMITTED, or call it outside this transaction. '
                       ELSE 'Use BEGIN ISOLATION LEVEL READ COMMITTED, or SET default_transaction_isolation = '
                            '''read committed''; this database has another default. ' END
-                 || 'Fences, and enqueues of jobs that wait for no other job, work at every level.';
+                 || 'Fences, and enqueues of jobs that wait for no other job or batch, work at every level.';
 END $$;
 
 -- Row locks decide which call wins, so every statement must see what was committed while it waited.
@@ -152,10 +154,15 @@ LANGUAGE sql AS $$
       OR leasehold_internal.refuse('a batch is a number from 1 to 2147483647')
 $$;
 
+-- In seconds: a comparison of intervals counts 30 days a month, and would let 101 years pass.
+CREATE FUNCTION leasehold_internal.is_delay(p_span interval) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM p_span) BETWEEN 0 AND {bounds.max_delay as seconds} $$;
+
 CREATE FUNCTION leasehold_internal.require_age(older_than interval) RETURNS boolean
 LANGUAGE sql AS $$
-  SELECT (older_than >= interval '0') IS TRUE
-      OR leasehold_internal.refuse('an age is not negative: ' || coalesce(older_than::text, 'NULL'))
+  SELECT leasehold_internal.is_delay(older_than) IS TRUE
+      OR leasehold_internal.refuse(format('age %s is not between 0 and {bounds.max_delay as text}',
+                                          coalesce(older_than::text, 'NULL')))
 $$;
 
 -- Names of locks, holders, requests and the like.
@@ -340,10 +347,10 @@ END $$;
 CREATE FUNCTION leasehold_internal.event_list(
   p_after_id bigint, p_key text, p_max bigint, p_before_id bigint DEFAULT NULL
 ) RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text,
-                 host text, previous_holder text, detail text)
+                 host text, previous_holder text, detail text, metadata text)
 LANGUAGE sql STABLE AS $$
   SELECT n.* FROM (
-    SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail
+    SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail, e.metadata
       FROM leasehold_internal.event AS e
      WHERE e.id > p_after_id AND (p_before_id IS NULL OR e.id < p_before_id) AND (p_key IS NULL OR e.key = p_key)
      ORDER BY e.id DESC LIMIT p_max) AS n
@@ -356,9 +363,9 @@ $$;
 CREATE FUNCTION leasehold_internal.event_new(
   p_transaction_id bigint, p_id bigint, p_seen text, p_until text, p_key text, p_max bigint
 ) RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text, host text,
-                 previous_holder text, detail text, transaction_id bigint)
+                 previous_holder text, detail text, metadata text, transaction_id bigint)
 LANGUAGE sql STABLE AS $$
-  SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail,
+  SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail, e.metadata,
          e.transaction_id::text::bigint
     FROM leasehold_internal.event AS e
    WHERE (e.transaction_id, e.id) > (p_transaction_id::text::xid8, p_id)

@@ -13,7 +13,7 @@
 -- record queue_info
 --   name text, paused bool, pause_reason text?, max_running int?, max_per_group int?, rate_count int?,
 --   rate_period duration?, default_ttl duration?, timeout duration?, available int, deferred int, blocked int,
---   running int, expired int, failed int, oldest_at time?, next_due_at time?, completed_last_minute int,
+--   running int, expired int, failed int, lapsed int, oldest_at time?, next_due_at time?, completed_last_minute int,
 --   failed_last_minute int, workers int, asked_at time?, wait_reason text?, wait_text text?, wait_job_id int?,
 --   wait_until time?, estimated bool, store_now time
 

@@ -10,7 +10,7 @@
 -- statement event_list read
 -- takes after_id int, before_id int?, only_key text?, max int
 -- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
---   previous_holder text?, detail text?
+--   previous_holder text?, detail text?, metadata text?
 SELECT * FROM leasehold_internal.event_list(:after_id, :only_key, :max, :before_id);
 
 -- statement event_horizon read
@@ -22,7 +22,7 @@ SELECT s.snapshot::text AS snapshot, pg_snapshot_xmin(s.snapshot)::text::bigint 
 -- statement event_new read
 -- takes transaction_id int, id int, seen text?, until text, only_key text?, max int
 -- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
---   previous_holder text?, detail text?, transaction_id int
+--   previous_holder text?, detail text?, metadata text?, transaction_id int
 SELECT * FROM leasehold_internal.event_new(:transaction_id, :id, :seen, :until, :only_key, :max);
 
 -- statement lease_list read
@@ -32,7 +32,7 @@ SELECT * FROM leasehold_internal.event_new(:transaction_id, :id, :seen, :until, 
 WITH clock AS MATERIALIZED (SELECT leasehold_internal.now() AS moment)
 SELECT v.kind, v.key, v.token, v.holder, v.host, v.boot_id, v.pid, v.process_start, v.tty, v.ttl, v.acquired_at,
        v.heartbeat_at, v.expires_at, clock.moment AS store_now
-  FROM leasehold.leases AS v CROSS JOIN clock
+  FROM leasehold_internal.held_lease AS v CROSS JOIN clock
  WHERE (:kind IS NULL OR v.kind = :kind) AND (:held_by IS NULL OR v.holder = :held_by)
    AND (:state IS NULL OR CASE WHEN v.expires_at > clock.moment THEN 'running' ELSE 'expired' END = :state)
  ORDER BY v.expires_at, v.kind, v.key LIMIT :max OFFSET :skip;

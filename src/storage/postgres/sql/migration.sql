@@ -7,6 +7,12 @@ SELECT pg_catalog.to_regclass('leasehold_internal.migration') IS NOT NULL AS pre
        CASE WHEN pg_catalog.to_regclass('leasehold_internal.migration') IS NULL
             THEN pg_catalog.to_regclass('leasehold.migration') IS NOT NULL ELSE false END AS earlier;
 
+-- Before there is a schema, too.
+-- statement server_version read
+-- gives major int?, version text
+SELECT pg_catalog.current_setting('server_version_num')::bigint / 10000 AS major,
+       pg_catalog.current_setting('server_version') AS version;
+
 -- statement schema_version read
 -- gives version int
 SELECT leasehold_internal.schema_version() AS version;

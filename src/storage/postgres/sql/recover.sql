@@ -27,13 +27,13 @@ SELECT leasehold_internal.await_topic(:topic, :span) AS until;
 -- `remaining`: work that is left and may not show in the counts of the next step.
 -- statement recover write
 -- takes max int
--- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int, remaining int,
---   store_now time
-SELECT locks, leases, jobs, chunks, claims, runs, failed, unblocked, remaining, store_now
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, lapsed int, unblocked int,
+--   remaining int, store_now time
+SELECT locks, leases, jobs, chunks, claims, runs, failed, lapsed, unblocked, remaining, store_now
   FROM leasehold_internal.recover(:max);
 
 -- statement recover_preview read
--- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, lapsed int, unblocked int,
 --   store_now time
 SELECT * FROM leasehold_internal.recover_preview();
 

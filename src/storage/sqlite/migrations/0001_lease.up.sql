@@ -34,7 +34,9 @@ CREATE TABLE leasehold_event (
   holder          TEXT    NOT NULL,
   host            TEXT    NOT NULL,
   previous_holder TEXT,
-  detail          TEXT
+  detail          TEXT,
+  -- Of a job's event: the job's metadata, a JSON object.
+  metadata        TEXT
 );
 
 -- One pair (wall clock, boot-time clock) per boot of the machine: together they are the store clock, which no step of

@@ -121,7 +121,8 @@ CREATE TABLE leasehold_dedupe (
 
 -- Moments that end something without an act of a holder. token 0: the job waits, and lapses at that moment. Else: the
 -- attempt with this token has a time limit, and fails then; 9223372036854775807: it has none, but the job may go back and
--- lapse. The claim that finds a moment passed does it. A job with `expires_at` has a row until it is final.
+-- lapse. The claim that finds a moment passed does it, also one of another queue that gets nothing. A job with
+-- `expires_at` has a row until it is final.
 CREATE TABLE leasehold_deadline (
   job_id INTEGER PRIMARY KEY,
   token  INTEGER NOT NULL,
@@ -131,6 +132,8 @@ CREATE TABLE leasehold_deadline (
   span   INTEGER
 );
 CREATE INDEX leasehold_deadline_at ON leasehold_deadline (queue, at);
+-- Whether anything has passed, in any queue.
+CREATE INDEX leasehold_deadline_passed ON leasehold_deadline (at);
 
 -- Batches: how their jobs have ended, also those that are removed since, and the job that waits for their end. While it
 -- waits, `blocked` has a row with the negative number of the batch, from 1099511627776 on: no chunk set has such a
@@ -219,7 +222,7 @@ CREATE TABLE leasehold_error (
   job_id    INTEGER NOT NULL,
   token     INTEGER NOT NULL,
   body      TEXT    NOT NULL,
-  -- The store failed the attempt: it took longer than its limit.
+  -- The attempt took longer than its limit.
   timed_out INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (job_id, token)
 ) WITHOUT ROWID;
@@ -266,22 +269,25 @@ CREATE TABLE leasehold_enqueue_request (
 ) WITHOUT ROWID;
 CREATE INDEX leasehold_enqueue_request_created ON leasehold_enqueue_request (created_at);
 
+-- Attempts with a time limit. The text is exact: "1s 500ms", as the library writes limits.
+CREATE VIEW leasehold_attempt_limit (job_id, token, at, text) AS
+  SELECT job_id, token, at,
+         substr(coalesce(' ' || nullif(span / 86400000000, 0) || 'd', '')
+                || coalesce(' ' || nullif(span / 3600000000 % 24, 0) || 'h', '')
+                || coalesce(' ' || nullif(span / 60000000 % 60, 0) || 'm', '')
+                || coalesce(' ' || nullif(span / 1000000 % 60, 0) || 's', '')
+                || coalesce(' ' || nullif(span / 1000 % 1000, 0) || 'ms', '')
+                || coalesce(' ' || nullif(span % 1000, 0) || 'us', ''), 2)
+    FROM leasehold_deadline WHERE token > 0 AND span IS NOT NULL;
+
 -- Attempts with a time limit, as far as their leases lived until then. `unwanted`: the job has a cancel request. `spent`:
 -- one more failure spends its budget.
 CREATE VIEW leasehold_overdue
   (job_id, token, lease_id, ended_at, attempt, queue, at, text, unwanted, failures, spent) AS
-  SELECT g.job_id, g.token, g.lease_id, l.ended_at, g.attempt, g.queue, d.at,
-         CASE WHEN d.span >= (86400 * 1000000)
-              THEN (d.span / (86400 * 1000000)) || 'd' || coalesce(' ' || nullif(d.span / (3600 * 1000000) % 24, 0) || 'h', '')
-              WHEN d.span >= (3600 * 1000000)
-              THEN (d.span / (3600 * 1000000)) || 'h' || coalesce(' ' || nullif(d.span / (60 * 1000000) % 60, 0) || 'm', '')
-              WHEN d.span >= (60 * 1000000)
-              THEN (d.span / (60 * 1000000)) || 'm' || coalesce(' ' || nullif(d.span / 1000000 % 60, 0) || 's', '')
-              WHEN d.span >= 1000000 THEN (d.span / 1000000) || 's'
-              WHEN d.span >= 1000 THEN (d.span / 1000) || 'ms' ELSE d.span || 'us' END,
+  SELECT g.job_id, g.token, g.lease_id, l.ended_at, g.attempt, g.queue, d.at, d.text,
          EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id), f.failures,
          f.failures >= f.max_failures
-    FROM leasehold_deadline AS d CROSS JOIN leasehold_job_grant AS g ON g.job_id = d.job_id AND g.token = d.token
+    FROM leasehold_attempt_limit AS d CROSS JOIN leasehold_job_grant AS g ON g.job_id = d.job_id AND g.token = d.token
    CROSS JOIN leasehold_lease AS l ON l.id = g.lease_id AND d.at <= l.expires_at
    CROSS JOIN (SELECT j.id, j.max_failures,
                       1 + (SELECT count(*) FROM leasehold_settled AS s

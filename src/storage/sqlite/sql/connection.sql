@@ -14,7 +14,8 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_act (
   unblocked INTEGER,
   replayed INTEGER,
   outcome  TEXT,
-  now      INTEGER
+  now      INTEGER,
+  lapsed   INTEGER NOT NULL DEFAULT 0
 );
 
 -- A step of pruning: the ages, where each walk continues, and how many rows it reads.

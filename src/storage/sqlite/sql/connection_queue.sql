@@ -2,13 +2,14 @@
 -- nothing to do, a script pays for one statement that finds nothing. Run on every connection, after connection.sql;
 -- temporary, so that other tools that open the file never see our triggers.
 
--- An event of a job. Its detail names the trace of the job's metadata, if it has one.
+-- An event of a job, with the job's metadata. Its detail names the trace, if they have one.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_job_event (at, job_id, what, token, holder, host, detail)
   AS SELECT 0, 0, 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_job_event_do INSTEAD OF INSERT ON leasehold_job_event
 BEGIN
-  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, metadata, detail)
   SELECT NEW.at, 'job', CAST(NEW.job_id AS TEXT), NEW.what, NEW.token, NEW.holder, NEW.host,
+         (SELECT metadata FROM leasehold_job WHERE id = NEW.job_id),
          CASE WHEN t.trace IS NULL THEN NEW.detail
               ELSE coalesce(NEW.detail || ', ', '') || 'traceparent ' || t.trace END
     FROM (SELECT 1) LEFT JOIN (
@@ -191,6 +192,8 @@ CREATE TEMP TRIGGER IF NOT EXISTS leasehold_pass_waiting INSTEAD OF INSERT ON le
   -- A deadline that passed before may have cancelled this job.
   WHEN NEW.token = 0 AND EXISTS (SELECT 1 FROM leasehold_deadline WHERE job_id = NEW.job_id AND token = 0)
 BEGIN
+  -- `recover` counts them.
+  UPDATE leasehold_act SET lapsed = lapsed + 1;
   DELETE FROM leasehold_ready
    WHERE (queue, priority, by_group, job_id) =
          (SELECT queue, priority, job_group IS NOT NULL, id FROM leasehold_job WHERE id = NEW.job_id);
@@ -357,4 +360,34 @@ BEGIN
                     JOIN leasehold_lease AS l ON l.id = w.lease_id
                    WHERE l.ended_at IS NULL AND l.expires_at <= NEW.now LIMIT 8) AS w) AS d
    WHERE d.jobs_before < 500;
+END;
+
+-- What has passed in any queue, some rows per call. The attempts of dead holders wait for their takeover.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_pass_all (now) AS SELECT 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_pass_all_do INSTEAD OF INSERT ON leasehold_pass_all
+BEGIN
+  INSERT INTO leasehold_pass (job_id, token, now)
+  SELECT d.job_id, d.token, NEW.now
+    FROM (SELECT job_id, token FROM leasehold_deadline WHERE at <= NEW.now ORDER BY at, job_id LIMIT 100) AS d
+   WHERE d.token = 0
+      OR EXISTS (SELECT 1 FROM leasehold_overdue AS o WHERE o.job_id = d.job_id AND o.ended_at IS NULL);
+END;
+
+-- What has passed in queues that nobody may work in: some leases of dead holders end, and some deadlines take effect.
+-- Jobs of other queues may wait for these. A step for each queue with leases, '' for idle workers.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_tend (now) AS SELECT 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_tend_do INSTEAD OF INSERT ON leasehold_tend
+BEGIN
+  INSERT INTO leasehold_heal (queue, holder, host, now)
+  SELECT q.queue, '', '', NEW.now
+    FROM (WITH RECURSIVE step (queue) AS (
+            SELECT min(queue) FROM leasehold_lease_check
+             UNION ALL
+            SELECT (SELECT min(w.queue) FROM leasehold_lease_check AS w WHERE w.queue > s.queue)
+              FROM step AS s WHERE s.queue IS NOT NULL)
+          SELECT queue FROM step) AS q
+   WHERE EXISTS (SELECT 1 FROM leasehold_lease_check AS w CROSS JOIN leasehold_lease AS l ON l.id = w.lease_id
+                  WHERE w.queue = q.queue AND w.check_at <= NEW.now AND l.ended_at IS NULL AND l.expires_at <= NEW.now)
+   LIMIT 8;
+  INSERT INTO leasehold_pass_all (now) VALUES (NEW.now);
 END;

@@ -98,3 +98,19 @@ BEGIN
   SELECT job_id, 0, NEW.now FROM leasehold_claimed_job WHERE last_token = -1;
   DELETE FROM leasehold_claimed_job WHERE last_token = -1;
 END;
+
+-- A claim that has no jobs: what has passed in all queues takes effect, and it chooses again.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_choose_late (queue, now) AS SELECT 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_choose_late_do INSTEAD OF INSERT ON leasehold_choose_late
+BEGIN
+  INSERT INTO leasehold_pass_all (now) VALUES (NEW.now);
+  INSERT INTO leasehold_claimed_job (job_id, priority, last_token, attempt, solo, job_group)
+  SELECT job_id, priority, last_token, attempt, solo, job_group
+    FROM leasehold_ready WHERE queue = NEW.queue ORDER BY priority DESC, by_group, job_id
+   LIMIT (SELECT CASE outcome WHEN 'open' THEN places ELSE 0 END FROM leasehold_job_claim);
+  INSERT INTO leasehold_choose_again (queue, now, turns)
+  SELECT NEW.queue, NEW.now,
+         EXISTS (SELECT 1 FROM leasehold_claimed_job AS p CROSS JOIN leasehold_ready AS r
+                  WHERE r.queue = NEW.queue AND r.priority = p.priority AND r.job_group > '')
+   WHERE EXISTS (SELECT 1 FROM leasehold_claimed_job);
+END;

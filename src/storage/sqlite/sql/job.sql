@@ -16,7 +16,7 @@
 -- record queue_info
 --   name text, paused bool, pause_reason text?, max_running int?, max_per_group int?, rate_count int?,
 --   rate_period duration?, default_ttl duration?, timeout duration?, available int, deferred int, blocked int,
---   running int, expired int, failed int, oldest_at time?, next_due_at time?, completed_last_minute int,
+--   running int, expired int, failed int, lapsed int, oldest_at time?, next_due_at time?, completed_last_minute int,
 --   failed_last_minute int, workers int, asked_at time?, wait_reason text?, wait_text text?, wait_job_id int?,
 --   wait_until time?, estimated bool, store_now time
 
@@ -76,13 +76,19 @@ coalesce(g.token, (SELECT max(token) FROM leasehold_settled WHERE job_id = j.id 
 leasehold_lease_check AS k
   CROSS JOIN leasehold_lease AS o ON o.id = k.lease_id
   CROSS JOIN leasehold_job_grant AS h ON h.lease_id = k.lease_id AND h.queue = k.queue
- WHERE k.queue = j.queue AND o.ended_at IS NULL AND o.expires_at > :now
+ WHERE k.queue = j.queue AND o.ended_at IS NULL AND {runs_until} > :now
 
--- The job whose lease ends first.
+-- An attempt past its time limit no longer counts: the next claim fails it.
+-- fragment runs_until
+min(o.expires_at, coalesce((SELECT y.at FROM leasehold_deadline AS y WHERE y.job_id = h.job_id AND y.token = h.token),
+                           o.expires_at))
+
+-- The job that ends first.
 -- fragment runner
-': job ' || h.job_id || ' runs' || coalesce(' on ' || nullif(o.host, ''), ' for ' || o.holder), h.job_id, o.expires_at
+': job ' || h.job_id || ' runs for ' || o.holder || coalesce(' on ' || nullif(o.host, ''), ''), h.job_id, {runs_until}
 
--- A predecessor that has ended without completing comes first: it needs an operator.
+-- A predecessor that has ended without completing comes first: it may need an operator. With `run` and `cancel` the job
+-- waits for it only until a claim has recorded the end, or cancelled all dependents.
 -- fragment blocked_by
 (SELECT after_id FROM leasehold_blocked AS b WHERE b.job_id = j.id
   ORDER BY EXISTS (SELECT 1 FROM leasehold_settled AS f WHERE f.job_id = b.after_id AND f.final) DESC, b.after_id > 0 DESC,
@@ -95,13 +101,19 @@ leasehold_lease_check AS k
 (SELECT CASE WHEN e.after_id > 0 THEN json_array('blocked',
                'it waits for job ' || e.after_id || ', which is ' || {state_of_predecessor}
                || CASE WHEN {state_of_predecessor} IN ('failed', 'cancelled', 'lapsed')
-                       THEN ': retry that job, or cancel this one' ELSE '' END, e.after_id, NULL)
+                       THEN (SELECT CASE n.if_failed WHEN 'wait' THEN ': retry that job, or cancel this one'
+                                                     WHEN 'run' THEN ': the next claim ends this wait'
+                                                     ELSE ': this job will be cancelled' END
+                               FROM leasehold_predecessor AS n WHERE n.job_id = e.id AND n.after_id = e.after_id)
+                       ELSE '' END, e.after_id, NULL)
              ELSE json_array('blocked', coalesce(
-               (SELECT 'it waits for the batch ' || b.name || ' (' || b.unfinished || ' unfinished)'
+               (SELECT 'it waits for the batch ' || b.name
+                       || CASE WHEN b.unfinished + b.completed + b.failed + b.cancelled + b.lapsed = 0
+                               THEN ', which has no jobs yet' ELSE ' (' || b.unfinished || ' unfinished)' END
                   FROM leasehold_batch AS b WHERE b.number = -e.after_id),
                (SELECT 'it waits for the chunk set ' || c.name FROM leasehold_chunk_set AS c WHERE c.id = -e.after_id)),
                NULL, NULL) END
-   FROM (SELECT {blocked_by} AS after_id) AS e)
+   FROM (SELECT {blocked_by} AS after_id, j.id AS id) AS e)
 
 -- fragment is_worked
 EXISTS (SELECT 1 FROM leasehold_queue_asked WHERE queue = j.queue AND at > :now - {defaults.worker_seen})
@@ -115,7 +127,7 @@ coalesce(
   (SELECT json_array('at_capacity', q.name || ' is at its limit (' || count(*) OVER () || ' of ' || q.max_running
                                     || ' running)' || {runner})
      FROM leasehold_queue AS q CROSS JOIN {runners} AND q.name = j.queue AND q.max_running
-     <= (SELECT count(*) FROM {runners}) ORDER BY o.expires_at, h.job_id LIMIT 1),
+     <= (SELECT count(*) FROM {runners}) ORDER BY {runs_until}, h.job_id LIMIT 1),
   (SELECT json_array('rate_limited', 'the rate of ' || name || ' is spent (' || rate_count || ' per '
                                      || printf('%.10g', rate_period / 1e6) || ' s)', NULL, changes_at)
      FROM (SELECT name, rate_count, rate_period,
@@ -124,7 +136,7 @@ coalesce(
   (SELECT json_array('group_full', 'the group ' || j.job_group || ' is at its limit (' || count(*) OVER () || ' of '
                                    || q.max_per_group || ' running)' || {runner})
      FROM leasehold_queue AS q CROSS JOIN {runners} AND q.name = j.queue AND h.job_group = j.job_group AND q.max_per_group
-     <= (SELECT count(*) FROM {runners} AND h.job_group = j.job_group) ORDER BY o.expires_at, h.job_id LIMIT 1),
+     <= (SELECT count(*) FROM {runners} AND h.job_group = j.job_group) ORDER BY {runs_until}, h.job_id LIMIT 1),
   CASE WHEN {is_worked} THEN json_array('turn', 'it waits for its turn', NULL, NULL) ELSE {no_worker} END)
 
 -- fragment no_worker
@@ -138,6 +150,9 @@ json_array('no_worker', 'no worker has asked for ' || j.queue || ' in the last {
 CASE WHEN s.job_id IS NOT NULL OR {has_lapsed} OR ({held_state} = 'running' AND g.job_id IS NOT NULL) THEN NULL
      ELSE coalesce({paused_wait},
        CASE WHEN g.job_id IS NOT NULL AND NOT ({is_worked}) THEN {no_worker}
+            WHEN EXISTS (SELECT 1 FROM leasehold_overdue AS x WHERE x.job_id = g.job_id AND x.at <= :now)
+            THEN (SELECT json_array('timed_out', 'it took longer than ' || x.text || ': the next claim fails it', NULL, NULL)
+                    FROM leasehold_overdue AS x WHERE x.job_id = g.job_id)
             WHEN g.job_id IS NOT NULL
             THEN json_array('recovering', 'its holder ' || l.holder || ' died: the next claim takes it over', NULL, NULL)
             WHEN d.due_at > :now THEN json_array('not_due', 'it is not due yet', NULL, d.due_at)
@@ -544,6 +559,12 @@ UPDATE temp.leasehold_chosen SET outcome = 'dead'
    AND EXISTS (SELECT 1 FROM leasehold_predecessor AS n
                  JOIN leasehold_settled AS s ON s.job_id = n.after_id AND s.final AND s.outcome <> 'completed'
                 WHERE n.job_id = leasehold_chosen.job_id AND n.if_failed = 'cancel');
+-- A job that was not started in time gives its key up.
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT d.job_id, 0, :now
+  FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_dedupe AS k ON k.queue = c.queue AND k.dedupe_key = c.dedupe_key
+ CROSS JOIN leasehold_deadline AS d ON d.job_id = k.job_id
+ WHERE c.outcome = 'retried' AND d.token = 0 AND d.at <= :now;
 -- A key whose period and job are over is free.
 DELETE FROM leasehold_dedupe
  WHERE (queue, dedupe_key) IN (SELECT queue, dedupe_key FROM temp.leasehold_chosen WHERE outcome = 'retried')
@@ -701,11 +722,12 @@ SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome IN ('retrie
      CROSS JOIN leasehold_job AS j ON j.id = b.job_id
      WHERE p.what = 'blocked'
        AND b.after_id = (SELECT min(after_id) FROM leasehold_blocked WHERE job_id = b.job_id) GROUP BY j.queue),
-  dead(queue, jobs) AS (
-    SELECT j.queue, sum(p.weight)
+  dead(queue, jobs, lapsed) AS (
+    SELECT j.queue, sum(CASE s.outcome WHEN 'lapsed' THEN 0 ELSE p.weight END),
+           sum(CASE s.outcome WHEN 'lapsed' THEN p.weight ELSE 0 END)
       FROM weighed AS p CROSS JOIN leasehold_settled AS s ON s.job_id >= p.low AND s.job_id <= p.last
      CROSS JOIN leasehold_job AS j ON j.id = s.job_id
-     WHERE p.what = 'dead' AND s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired')
+     WHERE p.what = 'dead' AND s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired', 'lapsed')
      GROUP BY j.queue),
   -- `ready` has ids in order only within a priority: the queue's sample is spread over its priorities.
   ready_level(queue, priority, by_group, low, high, parts) AS (
@@ -732,11 +754,12 @@ SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome IN ('retrie
                                   WHERE r.queue = p.queue AND r.priority = p.priority AND r.by_group = p.by_group
                                     AND r.job_id >= p.low AND r.job_id < p.high) END)
       FROM ready_part AS p GROUP BY queue),
-  counted(queue, ready, due, later, blocked, failed, estimated) AS (
+  counted(queue, ready, due, later, blocked, failed, lapsed, estimated) AS (
     SELECT c.queue, CAST(round(CASE WHEN c.ready {crowded} THEN max(c.ready, r.jobs) ELSE c.ready END) AS INTEGER),
            CAST(round(CASE WHEN c.due {crowded} THEN max(c.due, d.due) ELSE c.due END) AS INTEGER),
            CAST(round(CASE WHEN c.later {crowded} THEN max(c.later, d.later) ELSE c.later END) AS INTEGER),
            CAST(round(coalesce(b.jobs, 0)) AS INTEGER), CAST(round(coalesce(f.jobs, 0)) AS INTEGER),
+           CAST(round(coalesce(f.lapsed, 0)) AS INTEGER),
            max(c.ready, c.due, c.later) {crowded}
              OR (b.jobs IS NOT NULL AND (SELECT crowded FROM size WHERE what = 'blocked'))
              OR (f.jobs IS NOT NULL AND (SELECT crowded FROM size WHERE what = 'dead'))
@@ -775,8 +798,9 @@ WITH RECURSIVE
       FROM wanted AS w CROSS JOIN leasehold_deadline AS d ON d.job_id IN (
              SELECT job_id FROM leasehold_deadline WHERE queue = w.name AND at <= :now LIMIT {bounds.max_jobs_counted})
      WHERE d.token = 0),
-  gone(queue, available, deferred, blocked) AS (
-    SELECT queue, sum(place = 'available'), sum(place = 'deferred'), sum(place = 'blocked') FROM late GROUP BY queue),
+  gone(queue, available, deferred, blocked, jobs) AS (
+    SELECT queue, sum(place = 'available'), sum(place = 'deferred'), sum(place = 'blocked'), count(*)
+      FROM late GROUP BY queue),
   lately(queue, completed, failed) AS (
     SELECT t.queue, sum(t.completed), sum(t.failed)
       FROM wanted AS w CROSS JOIN leasehold_tally AS t ON t.queue = w.name AND t.second > :now / 1000000 - 60
@@ -787,7 +811,7 @@ SELECT w.name AS name, coalesce(q.paused, 0) AS paused, q.pause_reason AS pause_
        max(0, n.ready + n.due - coalesce(z.available, 0)) AS available,
        max(0, n.later - coalesce(z.deferred, 0)) AS deferred, max(0, n.blocked - coalesce(z.blocked, 0)) AS blocked,
        coalesce(h.running, 0) AS running, coalesce(h.expired, 0) AS expired,
-       n.failed AS failed,
+       n.failed AS failed, n.lapsed + coalesce(z.jobs, 0) AS lapsed,
        (SELECT created_at FROM leasehold_job
          WHERE id = min(coalesce(o.job_id, due.oldest_id), coalesce(due.oldest_id, o.job_id))) AS oldest_at,
        (SELECT min(due_at) FROM leasehold_deferred WHERE queue = w.name AND due_at > :now) AS next_due_at,

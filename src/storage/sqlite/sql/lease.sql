@@ -9,9 +9,9 @@
 -- statement event_list read
 -- takes after_id int, before_id int?, only_key text?, max int
 -- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
---   previous_holder text?, detail text?
+--   previous_holder text?, detail text?, metadata text?
 SELECT * FROM (
-  SELECT id, at, kind, key, what, token, holder, host, previous_holder, detail
+  SELECT id, at, kind, key, what, token, holder, host, previous_holder, detail, metadata
     FROM leasehold_event
    WHERE id > :after_id AND (:before_id IS NULL OR id < :before_id) AND (:only_key IS NULL OR key = :only_key)
    ORDER BY id DESC LIMIT :max)
@@ -27,8 +27,8 @@ SELECT CAST(coalesce(max(id), 0) AS TEXT) AS snapshot, 0 AS transaction_id, coal
 -- statement event_new read
 -- takes transaction_id int, id int, seen text?, until text, only_key text?, max int
 -- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
---   previous_holder text?, detail text?, transaction_id int
-SELECT id, at, kind, key, what, token, holder, host, previous_holder, detail, 0 AS transaction_id
+--   previous_holder text?, detail text?, metadata text?, transaction_id int
+SELECT id, at, kind, key, what, token, holder, host, previous_holder, detail, metadata, 0 AS transaction_id
   FROM leasehold_event
  WHERE :transaction_id = 0 AND id > max(:id, CAST(coalesce(:seen, 0) AS INTEGER)) AND id <= CAST(:until AS INTEGER)
    AND (:only_key IS NULL OR key = :only_key)

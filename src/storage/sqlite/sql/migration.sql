@@ -7,6 +7,11 @@
 SELECT count(*) > 0 AS present, false AS earlier
   FROM sqlite_master WHERE type = 'table' AND name = 'leasehold_migration';
 
+-- SQLite is a part of leasehold, and never too old.
+-- statement server_version read
+-- gives major int?, version text
+SELECT NULL AS major, sqlite_version() AS version;
+
 -- statement schema_version read
 -- gives version int
 SELECT coalesce(max(version), 0) AS version FROM leasehold_migration;

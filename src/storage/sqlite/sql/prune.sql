@@ -380,10 +380,6 @@ UPDATE leasehold_retention
        next_at = 0, after_job = 0, after_lease = 0, after_event = 0, after_lock = '';
 {kept_spans};
 
--- A thousand years.
--- fragment forever
-31557600000000000
-
 -- One step, for processes that work: up to `batch` rows of each kind that are older than the store keeps them. `wait`:
 -- when the next step is due. A walk that has found nothing yet goes on slowly; after a full round the next one begins a
 -- minute later. Before the step is due, the batch is 0 and nothing happens. The kinds without a walk have a turn per
@@ -393,10 +389,11 @@ UPDATE leasehold_retention
 -- gives pruned int, wait duration
 INSERT OR REPLACE INTO temp.leasehold_pruning
   (id, older_than, job_age, failed_age, after_job, after_lease, after_event, after_lock, batch, begins)
-SELECT 1, coalesce(keep_history, {forever}), coalesce(keep_jobs, {forever}), coalesce(keep_failed, {forever}),
+SELECT 1, coalesce(keep_history, {bounds.max_delay}), coalesce(keep_jobs, {bounds.max_delay}), coalesce(keep_failed, {bounds.max_delay}),
        after_job, after_lease, after_event, after_lock, CASE WHEN next_at <= :now THEN :batch ELSE 0 END,
        after_job = 0 AND after_lease = 0 AND after_event = 0 AND after_lock = ''
   FROM leasehold_retention;
+INSERT INTO leasehold_tend (now) SELECT :now FROM temp.leasehold_pruning WHERE batch > 0;
 {count_first};
 {prune_jobs}
 {prune_locks}

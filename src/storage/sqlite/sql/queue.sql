@@ -324,6 +324,12 @@ SELECT :queue, :now, turns
   FROM (SELECT outcome = 'open' AND {beside_groups} AS turns FROM temp.leasehold_job_claim)
  WHERE turns OR EXISTS ({claimed_solo})
     OR EXISTS (SELECT 1 FROM leasehold_deadline WHERE queue = :queue AND at <= :now AND token = 0);
+-- Nothing to start. What has passed in other queues takes effect now: it may free a job of this one.
+INSERT INTO leasehold_choose_late (queue, now)
+SELECT :queue, :now FROM temp.leasehold_job_claim
+ WHERE outcome IN ('open', 'paused', 'at_capacity', 'rate_limited')
+   AND NOT EXISTS (SELECT 1 FROM temp.leasehold_claimed_job)
+   AND EXISTS (SELECT 1 FROM leasehold_deadline WHERE at <= :now);
 UPDATE temp.leasehold_job_claim
    SET outcome = 'granted', token = max(:now, 1 + (SELECT max(last_token) FROM temp.leasehold_claimed_job)),
        sole_limit = CASE WHEN (SELECT count(*) FROM temp.leasehold_claimed_job) = 1
@@ -371,7 +377,7 @@ UPDATE leasehold_queue
 UPDATE temp.leasehold_job_claim
    SET why = 'finished',
        outcome = CASE WHEN outcome = 'replayed' THEN 'lost'
-                      WHEN EXISTS ({head}) THEN CASE WHEN max_per_group IS NULL THEN 'busy' ELSE 'at_capacity' END
+                      WHEN EXISTS ({head}) THEN CASE WHEN EXISTS ({full_keys}) THEN 'at_capacity' ELSE 'busy' END
                       WHEN EXISTS (SELECT 1 FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now)
                         OR EXISTS (SELECT 1 FROM leasehold_deadline WHERE queue = :queue AND at <= :now)
                         OR EXISTS (SELECT 1 FROM leasehold_lease_check AS w
@@ -417,7 +423,10 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
        j.created_at AS created_ats, CASE WHEN s.id THEN j.id END AS special_ids,
        CASE WHEN s.id THEN coalesce(j.schedule, '') END AS schedules,
        CASE WHEN s.id THEN coalesce(j.occurrence, 0) END AS occurrences,
-       CASE WHEN s.id THEN coalesce(j.job_group, '') END AS groups,
+       CASE WHEN s.id THEN coalesce(j.job_group, '')
+            -- Only groups are full.
+            WHEN c.outcome = 'at_capacity' AND c.places > 0
+            THEN (SELECT g.job_group FROM leasehold_job_grant AS g WHERE g.job_id = c.job_id) END AS groups,
        CASE WHEN s.id THEN coalesce(j.batch, '') END AS batches,
        CASE WHEN s.id THEN coalesce(j.metadata, '') END AS metadata,
        CASE WHEN s.id THEN coalesce(m.cursor, '') END AS cursors,
@@ -591,6 +600,9 @@ SELECT count(*) FROM leasehold_settled AS s
    AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
                             WHERE r.job_id = j.id AND r.outcome = 'retried'), -1)
 
+-- fragment its_limit
+SELECT 1 FROM leasehold_attempt_limit AS x WHERE x.job_id = v.job_id AND x.token = v.token
+
 -- statement job_settle write
 -- takes job_id int, token int, verdict text, result bytes?, error text?, retryable bool, delay duration?
 -- gives job_settled
@@ -616,8 +628,14 @@ UPDATE temp.leasehold_verdict
 INSERT INTO leasehold_result (job_id, token, body)
 SELECT job_id, token, :result FROM temp.leasehold_verdict
  WHERE lease_id IS NOT NULL AND settled_as = 'completed' AND :result IS NOT NULL;
-INSERT INTO leasehold_error (job_id, token, body)
-SELECT job_id, token, :error FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL AND :error IS NOT NULL;
+-- A worker that stops an attempt at its limit fails it with the error of the store.
+INSERT INTO leasehold_error (job_id, token, body, timed_out)
+SELECT v.job_id, v.token, :error, :verdict = 'fail' AND EXISTS ({its_limit} AND :error = 'timed out after ' || x.text)
+  FROM temp.leasehold_verdict AS v WHERE v.lease_id IS NOT NULL AND :error IS NOT NULL;
+INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
+SELECT :now, v.job_id, 'timed_out', v.token, l.holder, l.host, substr(:error, 11)
+  FROM temp.leasehold_verdict AS v JOIN leasehold_lease AS l ON l.id = v.lease_id
+ WHERE :verdict = 'fail' AND EXISTS ({its_limit} AND :error = 'timed out after ' || x.text);
 {follow_up}, CASE WHEN :retryable THEN 'failure budget spent' ELSE 'not retryable' END
   {their_follow_ups};
 {judge_the_rest};

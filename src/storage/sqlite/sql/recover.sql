@@ -154,23 +154,14 @@ SELECT r.schedule_id
   FROM leasehold_schedule_run AS r CROSS JOIN leasehold_lease AS l ON l.id = r.lease_id
  WHERE r.outcome IS NULL AND NOT ({live})
 
--- The queues with deadlines: a walk along the index, a step per queue.
--- fragment deadline_queues
-WITH RECURSIVE step (queue) AS (
-  SELECT min(queue) FROM leasehold_deadline
-  UNION ALL
-  SELECT (SELECT min(d.queue) FROM leasehold_deadline AS d WHERE d.queue > s.queue)
-    FROM step AS s WHERE s.queue IS NOT NULL)
-SELECT queue FROM step WHERE queue IS NOT NULL
-
--- The deadlines that take effect in one step.
+-- What passes in one step.
 -- fragment passing
-{past_deadlines} d.queue IN ({deadline_queues}) ORDER BY d.queue, d.at, d.job_id LIMIT :max
+{past_deadlines} true ORDER BY d.at, d.job_id LIMIT :max
 
 -- Attempts that took longer than their limit.
 -- fragment overdue
 SELECT o.* FROM leasehold_deadline AS d CROSS JOIN leasehold_overdue AS o ON o.job_id = d.job_id
- WHERE d.queue IN ({deadline_queues}) AND d.at <= :now AND d.token > 0 AND o.ended_at IS NULL
+ WHERE d.at <= :now AND d.token > 0 AND o.ended_at IS NULL
 
 -- Dependents that a final outcome, or the removal of a job, left for later.
 -- fragment let_down
@@ -185,8 +176,8 @@ SELECT b.job_id, b.after_id, j.id IS NULL AS removed
 -- `remaining`: work that is left and may not show in the counts of the next step.
 -- statement recover write
 -- takes max int
--- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int, remaining int,
---   store_now time
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, lapsed int, unblocked int,
+--   remaining int, store_now time
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, freed)
 SELECT 1, {next_recovery},
        (SELECT count(*) FROM ({expired_locks}) WHERE lease_id IN (SELECT lease_id FROM ({expired_lock_leases})));
@@ -227,16 +218,16 @@ INSERT INTO leasehold_let_down (job_id, removed, now)
 SELECT DISTINCT d.after_id, d.removed, :now FROM ({let_down}) AS d LIMIT :max;
 SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
        coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.runs, 0) AS runs,
-       coalesce(r.failed, 0) AS failed,
+       coalesce(r.failed, 0) AS failed, a.lapsed AS lapsed,
        coalesce(a.unblocked - (SELECT count(DISTINCT job_id) FROM leasehold_blocked), 0) AS unblocked,
        (SELECT count(*) FROM ({let_down}))
          + (SELECT count(*) FROM leasehold_lease_check AS w CROSS JOIN leasehold_lease AS l ON l.id = w.lease_id
              WHERE w.check_at <= :now AND NOT ({live}))
-         + (SELECT count(*) FROM leasehold_deadline WHERE queue IN ({deadline_queues}) AND at <= :now) AS remaining, :now AS store_now
+         + (SELECT count(*) FROM leasehold_deadline WHERE at <= :now) AS remaining, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
 
 -- statement recover_preview read
--- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, lapsed int, unblocked int,
 --   store_now time
 {queues_at_work},
   expired (lease_id, jobs) AS MATERIALIZED (
@@ -274,6 +265,7 @@ SELECT (SELECT count(*) FROM ({expired_locks})) AS locks,
        (SELECT count(*) FROM ({expired_runs})) AS runs,
        (SELECT count(*) FROM doomed WHERE NOT cancelled)
          + (SELECT count(*) FROM late WHERE spent AND NOT unwanted) + (SELECT count(*) FROM loads WHERE exhausted) AS failed,
+       (SELECT count(*) FROM leasehold_deadline WHERE at <= :now AND token = 0) AS lapsed,
        (SELECT count(DISTINCT job_id) FROM ({let_down})) AS unblocked, :now AS store_now;
 
 -- statement recovery_totals read

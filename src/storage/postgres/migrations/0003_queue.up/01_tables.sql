@@ -143,8 +143,8 @@ CREATE INDEX dedupe_job ON leasehold_internal.dedupe (job_id);
 
 -- Moments that end something without an act of a holder. token 0: the job waits, and lapses at that moment. Else: the
 -- attempt with this token has a time limit, and fails then; 'infinity': it has none, but the job may go back and lapse.
--- The claim that finds that a moment has passed ends the job or the attempt. A job with `expires_at` has a row until it
--- is final.
+-- The claim that finds a moment passed does it, also one of another queue that gets nothing. A job with `expires_at` has
+-- a row until it is final.
 CREATE TABLE leasehold_internal.deadline (
   job_id bigint      PRIMARY KEY,
   token  bigint      NOT NULL,
@@ -154,6 +154,8 @@ CREATE TABLE leasehold_internal.deadline (
   span   interval
 );
 CREATE INDEX deadline_at ON leasehold_internal.deadline (queue, at, job_id);
+-- Whether anything has passed, in any queue.
+CREATE INDEX deadline_passed ON leasehold_internal.deadline (at, job_id);
 
 -- Batches: how their jobs have ended, also those that are removed since, and the job that waits for their end. While it
 -- waits, `blocked` has a row with the negative number of the batch. Chunk sets (0005_chunk) use small numbers there in
@@ -236,7 +238,7 @@ CREATE TABLE leasehold_internal.error (
   job_id    bigint  NOT NULL,
   token     bigint  NOT NULL,
   body      text    NOT NULL,
-  -- The store failed the attempt: it took longer than its limit.
+  -- The attempt took longer than its limit.
   timed_out boolean NOT NULL DEFAULT false,
   PRIMARY KEY (job_id, token)
 );
@@ -295,7 +297,8 @@ CREATE TYPE leasehold_internal.job_claimed AS (
   host          text,
   heartbeat_at  timestamptz,
   retry_at      timestamptz,
-  -- For a refusal because of a cap: the job that will free a place first. Holder, times and ttl are those of its lease.
+  -- For a refusal because of a cap: the job that will free a place first. Holder, times and ttl are those of its lease. If
+  -- only groups are full, `groups` has the group of that job.
   held_job_id   bigint,
   job_ids       bigint[],
   payloads      bytea[],

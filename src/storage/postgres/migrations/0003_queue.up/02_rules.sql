@@ -3,14 +3,29 @@
 CREATE FUNCTION leasehold_internal.micros(p_span interval) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT (extract(epoch FROM p_span) * 1000000)::bigint $$;
 
-CREATE FUNCTION leasehold_internal.is_delay(p_span interval) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM p_span) BETWEEN 0 AND {bounds.max_delay as seconds} $$;
+-- Reads bytes as JSON; NULL if they are not JSON, or have characters that this database cannot store.
+CREATE FUNCTION leasehold_internal.as_json(p_bytes bytea) RETURNS jsonb
+LANGUAGE plpgsql STABLE STRICT AS $$
+BEGIN
+  RETURN convert_from(p_bytes, 'UTF8')::jsonb;
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+  RETURN NULL;
+END $$;
 
--- A moment for a job: RFC 3339 and the calendar of schedules end with the year 9999.
+CREATE FUNCTION leasehold_internal.as_json(p_text text) RETURNS jsonb
+LANGUAGE plpgsql STABLE STRICT AS $$
+BEGIN
+  RETURN p_text::jsonb;
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+  RETURN NULL;
+END $$;
+
+-- A moment for a job: RFC 3339 and the calendar of schedules begin with the year 1 and end with 9999.
 CREATE FUNCTION leasehold_internal.require_moment(p_moment timestamptz) RETURNS boolean
 LANGUAGE sql AS $$
-  SELECT (p_moment < timestamptz '{bounds.last_year}-12-31 24:00:00Z') IS TRUE
-      OR leasehold_internal.refuse('a moment is in the years up to {bounds.last_year}')
+  SELECT (p_moment >= timestamptz '0001-01-01 00:00:00Z'
+          AND p_moment < timestamptz '{bounds.last_year}-12-31 24:00:00Z') IS TRUE
+      OR leasehold_internal.refuse('a moment is in the years 1 to {bounds.last_year}')
 $$;
 
 -- The maximum number of jobs of an act.
@@ -36,7 +51,7 @@ $$;
 
 CREATE FUNCTION leasehold_internal.require_job_settings(
   p_delay interval, p_run_at timestamptz, p_max_failures bigint, p_max_crashes bigint, p_backoff_base interval,
-  p_backoff_max interval
+  p_backoff_max interval, p_backoff_exponential boolean
 ) RETURNS boolean LANGUAGE sql AS $$
   SELECT (leasehold_internal.is_delay(p_delay) IS TRUE
           OR leasehold_internal.refuse('a delay is between 0 and {bounds.max_delay as text}'))
@@ -49,6 +64,7 @@ CREATE FUNCTION leasehold_internal.require_job_settings(
           OR leasehold_internal.refuse('a crash budget is between 1 and {bounds.max_budget}'))
      AND ((leasehold_internal.is_delay(p_backoff_base) AND leasehold_internal.is_delay(p_backoff_max)) IS TRUE
           OR leasehold_internal.refuse('a backoff is between 0 and {bounds.max_delay as text}'))
+     AND (p_backoff_exponential IS NOT NULL OR leasehold_internal.refuse('backoff_exponential is true or false'))
 $$;
 
 CREATE FUNCTION leasehold_internal.is_json_object(p_text text) RETURNS boolean

@@ -54,11 +54,11 @@ CREATE FUNCTION leasehold_internal.job_event(
   p_job_id bigint, p_what text, p_token bigint, p_lease_id bigint, p_detail text, p_moment timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
+  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail, metadata)
   SELECT p_moment, 'job', p_job_id::text, p_what, p_token, coalesce(l.holder, ''), coalesce(l.host, ''),
-         leasehold_internal.with_trace(p_detail, (SELECT j.metadata FROM leasehold_internal.job AS j
-                                                   WHERE j.id = p_job_id))
-    FROM (SELECT) AS one LEFT JOIN leasehold_internal.lease AS l ON l.id = p_lease_id;
+         leasehold_internal.with_trace(p_detail, j.metadata), j.metadata
+    FROM (SELECT) AS one LEFT JOIN leasehold_internal.lease AS l ON l.id = p_lease_id
+    LEFT JOIN leasehold_internal.job AS j ON j.id = p_job_id;
 END $$;
 
 -- How often a job has had this outcome since its latest retry.
@@ -171,11 +171,12 @@ BEGIN
       INSERT INTO leasehold_internal.settled (job_id, token, at, final, outcome)
       SELECT n.job_id, n.token, p_moment, true, 'cancelled' FROM named AS n
     ), announced AS (
-      INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
+      INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail, metadata)
       SELECT p_moment, 'job', n.job_id::text, 'cancelled', n.token, '', '',
-             leasehold_internal.with_trace(leasehold_internal.job_end_in_words(n.after_id, removed),
-                                           (SELECT j.metadata FROM leasehold_internal.job AS j WHERE j.id = n.job_id))
-        FROM named AS n ORDER BY n.job_id)
+             leasehold_internal.with_trace(leasehold_internal.job_end_in_words(n.after_id, removed), j.metadata), j.metadata
+        FROM named AS n
+       CROSS JOIN LATERAL (SELECT t.metadata FROM leasehold_internal.job AS t WHERE t.id = n.job_id OFFSET 0) AS j
+       ORDER BY n.job_id)
     SELECT coalesce(array_agg(n.job_id ORDER BY n.job_id), '{}') INTO ended FROM named AS n;
     PERFORM leasehold_internal.job_clean_up(ended, false, p_moment);
     counted := counted || ended;

@@ -92,7 +92,7 @@ BEGIN
   PERFORM leasehold_internal.require(
     former IS NULL OR NOT EXISTS (SELECT FROM leasehold_internal.job AS j WHERE j.id = former)
       OR EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = former AND s.final),
-    format('batch %s has an end job already: job %s; a batch has one at a time', to_json(p_batch), former));
+    format('the batch has an end job already: job %s; a batch has one at a time', former));
   UPDATE leasehold_internal.batch AS b SET end_job = p_job WHERE b.name = p_batch;
 END $$;
 

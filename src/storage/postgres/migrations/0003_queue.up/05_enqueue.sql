@@ -176,7 +176,8 @@ CREATE FUNCTION leasehold_internal.job_place_after(
 DECLARE
   -- In an old snapshot a job that has just completed still runs, and then no process would unblock its dependent.
   sound   boolean := leasehold_internal.require_safe_transaction() AND leasehold_internal.require_moment(p_due_at)
-    AND leasehold_internal.require(cardinality(p_predecessors) <= {bounds.max_predecessors},
+    AND leasehold_internal.require(cardinality(p_predecessors) <= {bounds.max_predecessors}
+                                   AND NOT EXISTS (SELECT FROM unnest(p_predecessors) AS w(id) WHERE w.id IS NULL),
                                    'a job depends on up to {bounds.max_predecessors} others')
     AND leasehold_internal.require(p_if_failed IN ('cancel', 'run', 'wait'), 'if_failed is cancel, run or wait')
     AND leasehold_internal.require(leasehold_internal.is_key(coalesce(p_on_batch_end, '-')),
@@ -188,7 +189,8 @@ BEGIN
   PERFORM FROM leasehold_internal.job AS j WHERE j.id = ANY (p_predecessors) ORDER BY j.id FOR KEY SHARE;
   missing := (SELECT min(w.id) FROM unnest(p_predecessors) AS w(id)
                WHERE NOT EXISTS (SELECT FROM leasehold_internal.job AS j WHERE j.id = w.id));
-  PERFORM leasehold_internal.require(missing IS NULL, format('job %s does not exist', missing));
+  PERFORM leasehold_internal.require(missing IS NULL,
+                                     format('it cannot depend on job %s, which does not exist', missing));
   INSERT INTO leasehold_internal.predecessor (job_id, after_id, if_failed)
   SELECT DISTINCT p_id, w.id, p_if_failed FROM unnest(p_predecessors) AS w(id);
   IF p_on_batch_end IS NOT NULL THEN
@@ -271,7 +273,7 @@ CREATE FUNCTION leasehold_internal.job_enqueue(
 DECLARE
   sound  boolean := leasehold_internal.require_job(p_queue, octet_length(p_payload), p_priority)
     AND leasehold_internal.require_job_settings(p_delay, p_run_at, p_max_failures, p_max_crashes, p_backoff_base,
-                                                p_backoff_max)
+                                                p_backoff_max, p_backoff_exponential)
     AND (p_tags = '{}' OR leasehold_internal.require_tags(p_tags))
     AND leasehold_internal.require_job_specials(p_timeout, p_expires_in, p_expires_at, p_metadata, p_batch)
     AND leasehold_internal.require_dedupe(p_dedupe_key, p_dedupe_mode, p_dedupe_for, p_run_at)
@@ -429,7 +431,7 @@ DECLARE
   longest bigint := (SELECT max(octet_length(p.payload)) FROM unnest(p_payloads) AS p(payload));
   sound   boolean := leasehold_internal.require_job(p_queue, longest, p_priority)
     AND leasehold_internal.require_job_settings(p_delay, p_run_at, p_max_failures, p_max_crashes, p_backoff_base,
-                                                p_backoff_max)
+                                                p_backoff_max, p_backoff_exponential)
     AND (p_tags = '{}' OR leasehold_internal.require_tags(p_tags))
     AND leasehold_internal.require_job_specials(p_timeout, p_expires_in, p_expires_at, p_metadata, p_batch)
     AND leasehold_internal.require_enqueue_transaction(p_queue);

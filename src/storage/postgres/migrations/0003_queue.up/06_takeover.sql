@@ -160,3 +160,17 @@ BEGIN
     PERFORM leasehold_internal.note_recovery('claim', leases, jobs, 0, 0, 0, failed, moment);
   END IF;
 END $$;
+
+-- The queues with jobs of dead holders, '' for idle workers: a step for each queue with leased jobs.
+CREATE FUNCTION leasehold_internal.queues_of_the_dead(p_moment timestamptz) RETURNS SETOF text
+LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE step AS (
+    (SELECT g.queue FROM leasehold_internal.job_grant AS g ORDER BY g.queue LIMIT 1)
+    UNION ALL
+    SELECT next.queue FROM step AS s CROSS JOIN LATERAL (
+      SELECT g.queue FROM leasehold_internal.job_grant AS g WHERE g.queue > s.queue ORDER BY g.queue LIMIT 1) AS next)
+  SELECT s.queue FROM step AS s
+   WHERE EXISTS (SELECT FROM leasehold_internal.job_grant AS g
+                  CROSS JOIN LATERAL leasehold_internal.lease_if_dead(g.lease_id, p_moment)
+                  WHERE g.queue = s.queue AND g.check_at <= p_moment)
+$$;

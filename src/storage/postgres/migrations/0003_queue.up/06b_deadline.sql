@@ -1,14 +1,12 @@
 -- Deadlines: attempts that took longer than their limit fail, and jobs that were not started in time lapse. No process
--- watches the deadlines: they take effect in a claim, in `recover`, in a heartbeat, or in an operator's act on the job.
+-- watches them: a claim of their queue does it, a claim of any queue that gets nothing, the housekeeping of processes that
+-- work, `recover`, a heartbeat, or an act of an operator on the job.
 
--- "10m", "1h 30m", "250ms": as the library writes durations.
+-- "10m", "1h 30m", "1s 500ms": exact, as the library writes limits.
 CREATE FUNCTION leasehold_internal.span_text(p_span interval) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE
-    WHEN m.us >= (86400 * 1000000::bigint) THEN m.us / (86400 * 1000000::bigint) || 'd' || coalesce(' ' || nullif(m.us / (3600 * 1000000::bigint) % 24, 0) || 'h', '')
-    WHEN m.us >= (3600 * 1000000::bigint) THEN m.us / (3600 * 1000000::bigint) || 'h' || coalesce(' ' || nullif(m.us / (60 * 1000000::bigint) % 60, 0) || 'm', '')
-    WHEN m.us >= (60 * 1000000::bigint) THEN m.us / (60 * 1000000::bigint) || 'm' || coalesce(' ' || nullif(m.us / 1000000 % 60, 0) || 's', '')
-    WHEN m.us >= 1000000 THEN m.us / 1000000 || 's'
-    WHEN m.us >= 1000 THEN m.us / 1000 || 'ms' ELSE m.us || 'us' END
+  SELECT concat_ws(' ', nullif(m.us / 86400000000, 0) || 'd', nullif(m.us / 3600000000 % 24, 0) || 'h',
+                   nullif(m.us / 60000000 % 60, 0) || 'm', nullif(m.us / 1000000 % 60, 0) || 's',
+                   nullif(m.us / 1000 % 1000, 0) || 'ms', nullif(m.us % 1000, 0) || 'us')
     FROM (SELECT leasehold_internal.micros(p_span) AS us) AS m
 $$;
 
@@ -76,20 +74,21 @@ BEGIN
   RETURN true;
 END $$;
 
+-- The error of an attempt that took longer than its limit; NULL: it has none. A worker that stops its handler in time gives
+-- the same one.
+CREATE FUNCTION leasehold_internal.late_error(p_job_id bigint, p_token bigint) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT 'timed out after ' || leasehold_internal.span_text(d.span) FROM leasehold_internal.deadline AS d
+   WHERE d.job_id = p_job_id AND d.token = p_token
+$$;
+
 -- Fails an attempt that took longer than its limit, as its holder would have. The caller holds the locks.
 CREATE FUNCTION leasehold_internal.job_fail_late(
   p_job_id bigint, p_token bigint, p_lease_id bigint, p_moment timestamptz
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  span   text := (SELECT leasehold_internal.span_text(d.span) FROM leasehold_internal.deadline AS d
-                   WHERE d.job_id = p_job_id AND d.token = p_token);
-  judged record;
+  error text := leasehold_internal.late_error(p_job_id, p_token);
 BEGIN
-  PERFORM leasehold_internal.job_event(p_job_id, 'timed_out', p_token, p_lease_id, 'after ' || span, p_moment);
-  judged := leasehold_internal.job_judge(p_job_id, p_token, p_lease_id, 'fail', NULL, 'timed out after ' || span, true,
-                                         NULL, p_moment);
-  UPDATE leasehold_internal.error AS e SET timed_out = true WHERE e.job_id = p_job_id AND e.token = p_token;
-  RETURN judged.state;
+  RETURN (leasehold_internal.job_judge(p_job_id, p_token, p_lease_id, 'fail', NULL, error, true, NULL, p_moment)).state;
 END $$;
 
 -- Takes away an attempt whose time limit has passed, and returns the state of its job; NULL: nothing to do, or another
@@ -130,41 +129,59 @@ BEGIN
   RETURN state;
 END $$;
 
--- Makes deadlines of a queue that have passed take effect: some rows per call, so that no claim pays for a mass of
--- them.
-CREATE FUNCTION leasehold_internal.queue_pass_deadlines(
-  p_queue text, p_moment timestamptz, OUT passed bigint, OUT jobs bigint, OUT failed bigint
+-- What these deadlines do, now that they have passed. Jobs that another process has locked are left for later.
+CREATE FUNCTION leasehold_internal.deadlines_pass(
+  p_jobs bigint[], p_tokens bigint[], p_moment timestamptz, OUT jobs bigint, OUT failed bigint, OUT lapsed bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
   d     record;
   state text;
 BEGIN
-  SELECT 0, 0, 0 INTO passed, jobs, failed;
-  FOR d IN SELECT t.job_id, t.token FROM leasehold_internal.deadline AS t
-            WHERE t.queue = p_queue AND t.at <= p_moment ORDER BY t.at, t.job_id LIMIT 100
-  LOOP
+  SELECT 0, 0, 0 INTO jobs, failed, lapsed;
+  FOR d IN SELECT t.job_id, t.token FROM unnest(p_jobs, p_tokens) AS t(job_id, token) LOOP
     IF d.token = 0 THEN
-      passed := passed + leasehold_internal.job_lapse(d.job_id, p_moment)::integer;
+      lapsed := lapsed + leasehold_internal.job_lapse(d.job_id, p_moment)::integer;
     ELSE
       state := leasehold_internal.job_time_out(d.job_id, d.token, p_moment);
-      passed := passed + (state IS NOT NULL)::integer;
       jobs := jobs + coalesce(state IN ('available', 'deferred'), false)::integer;
       failed := failed + coalesce(state = 'failed', false)::integer;
     END IF;
   END LOOP;
 END $$;
 
--- The queues in which a moment has passed: a step for each queue with deadlines.
-CREATE FUNCTION leasehold_internal.queues_past_deadline(p_moment timestamptz) RETURNS SETOF text
-LANGUAGE sql STABLE AS $$
-  WITH RECURSIVE step AS (
-    (SELECT d.queue FROM leasehold_internal.deadline AS d ORDER BY d.queue LIMIT 1)
-    UNION ALL
-    SELECT next.queue FROM step AS s CROSS JOIN LATERAL (
-      SELECT d.queue FROM leasehold_internal.deadline AS d WHERE d.queue > s.queue ORDER BY d.queue LIMIT 1) AS next)
-  SELECT s.queue FROM step AS s
-   WHERE EXISTS (SELECT FROM leasehold_internal.deadline AS d WHERE d.queue = s.queue AND d.at <= p_moment)
-$$;
+-- What has passed in a queue: some rows per call, so that no claim pays for a mass of them.
+CREATE FUNCTION leasehold_internal.queue_pass_deadlines(p_queue text, p_moment timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  d record;
+BEGIN
+  SELECT array_agg(t.job_id) AS jobs, array_agg(t.token) AS tokens INTO d
+    FROM (SELECT o.job_id, o.token FROM leasehold_internal.deadline AS o
+           WHERE o.queue = p_queue AND o.at <= p_moment ORDER BY o.at, o.job_id LIMIT 100) AS t;
+  IF d.jobs IS NOT NULL THEN
+    PERFORM leasehold_internal.deadlines_pass(d.jobs, d.tokens, p_moment);
+  END IF;
+END $$;
+
+-- The same for all queues, up to `p_max` rows. A claim that gets nothing calls it: the jobs that it waits for may depend
+-- on a job of a queue that is paused, or that no worker asks for. Usually this is one look at an index. The attempts of
+-- dead holders wait for their takeover: it only reads them.
+CREATE FUNCTION leasehold_internal.pass_deadlines(
+  p_max bigint, p_moment timestamptz, OUT jobs bigint, OUT failed bigint, OUT lapsed bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+  d record;
+BEGIN
+  SELECT 0, 0, 0 INTO jobs, failed, lapsed;
+  SELECT array_agg(t.job_id) AS jobs, array_agg(t.token) AS tokens INTO d
+    FROM (SELECT o.job_id, o.token FROM leasehold_internal.deadline AS o
+           WHERE o.at <= p_moment ORDER BY o.at, o.job_id LIMIT p_max) AS t
+   WHERE t.token = 0 OR leasehold_internal.is_past_limit(t.job_id, t.token, p_moment);
+  IF d.jobs IS NOT NULL THEN
+    SELECT p.jobs, p.failed, p.lapsed INTO jobs, failed, lapsed
+      FROM leasehold_internal.deadlines_pass(d.jobs, d.tokens, p_moment) AS p;
+  END IF;
+END $$;
 
 -- The jobs that a claim has taken, without those that were not started in time: they end here.
 CREATE FUNCTION leasehold_internal.claim_drop_lapsed(

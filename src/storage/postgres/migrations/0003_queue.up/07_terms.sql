@@ -80,6 +80,8 @@ BEGIN
   -- If all were settled meanwhile, there may be a free place after all.
   IF NOT FOUND THEN
     answer.outcome := 'busy';
+  ELSIF p_full_groups IS NOT NULL THEN
+    answer.groups := ARRAY(SELECT j.job_group FROM leasehold_internal.job AS j WHERE j.id = answer.held_job_id);
   END IF;
   RETURN answer;
 END $$;

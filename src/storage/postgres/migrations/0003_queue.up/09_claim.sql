@@ -148,7 +148,8 @@ DECLARE
   idle      boolean := p_attach IS NOT NULL AND p_after_id IS NULL
     AND NOT EXISTS (SELECT FROM leasehold_internal.ready AS r WHERE r.queue = p_queue)
     AND NOT EXISTS (SELECT FROM leasehold_internal.bundle AS b WHERE b.queue = p_queue)
-    AND NOT EXISTS (SELECT FROM leasehold_internal.queue_conditions(p_queue, moment));
+    AND NOT EXISTS (SELECT FROM leasehold_internal.queue_conditions(p_queue, moment))
+    AND NOT EXISTS (SELECT FROM leasehold_internal.deadline AS d WHERE d.at <= moment);
   l         leasehold_internal.lease;
   terms     record;
   taken     record;
@@ -170,23 +171,29 @@ BEGIN
   END IF;
   terms := leasehold_internal.queue_terms(p_queue, p_max, p_after_id IS NULL, p_holder.name, p_holder.host);
   IF (terms.refusal).outcome IS NOT NULL THEN
+    PERFORM leasehold_internal.pass_deadlines(100, moment);
     RETURN terms.refusal;
   END IF;
-  taken := leasehold_internal.queue_take(p_queue, terms.room, terms.max_per_group, p_after_priority, p_after_id);
-  IF taken.job_ids = '{}' AND p_after_id IS NOT NULL THEN
-    RETURN leasehold_internal.job_claim_full(
-      p_queue, p_max, p_ttl, p_holder, p_request_id, p_attach, NULL, NULL, p_timeout);
-  ELSIF taken.job_ids = '{}' THEN
-    RETURN leasehold_internal.queue_nothing(p_queue, terms.max_per_group);
-  END IF;
-  moment := leasehold_internal.now();
-  -- queue_terms ends only some of them in one call.
-  IF EXISTS (SELECT FROM leasehold_internal.deadline AS d WHERE d.queue = p_queue AND d.at <= moment) THEN
-    SELECT t.job_ids, t.attempts INTO taken.job_ids, taken.attempts
-      FROM leasehold_internal.claim_drop_lapsed(taken.job_ids, taken.attempts, taken.last_token, moment) AS t;
-    IF taken.job_ids = '{}' THEN
-      RETURN leasehold_internal.queue_nothing(p_queue, terms.max_per_group);
+  FOR try IN 1 .. 2 LOOP
+    taken := leasehold_internal.queue_take(p_queue, terms.room, terms.max_per_group, p_after_priority, p_after_id);
+    IF taken.job_ids = '{}' AND p_after_id IS NOT NULL THEN
+      RETURN leasehold_internal.job_claim_full(
+        p_queue, p_max, p_ttl, p_holder, p_request_id, p_attach, NULL, NULL, p_timeout);
     END IF;
+    moment := leasehold_internal.now();
+    -- queue_terms ends only some of them in one call.
+    IF taken.job_ids <> '{}'
+       AND EXISTS (SELECT FROM leasehold_internal.deadline AS d WHERE d.queue = p_queue AND d.at <= moment) THEN
+      SELECT t.job_ids, t.attempts INTO taken.job_ids, taken.attempts
+        FROM leasehold_internal.claim_drop_lapsed(taken.job_ids, taken.attempts, taken.last_token, moment) AS t;
+    END IF;
+    -- Nothing to start. What has passed in other queues takes effect now: it may free a job of this one.
+    EXIT WHEN taken.job_ids <> '{}' OR try = 2
+           OR NOT EXISTS (SELECT FROM leasehold_internal.deadline AS d WHERE d.at <= moment);
+    PERFORM leasehold_internal.pass_deadlines(100, moment);
+  END LOOP;
+  IF taken.job_ids = '{}' THEN
+    RETURN leasehold_internal.queue_nothing(p_queue, terms.max_per_group);
   END IF;
   -- A solo job under a worker's lease gets a similar lease of its own.
   IF p_attach IS NULL OR taken.solo THEN

@@ -206,12 +206,20 @@ DECLARE
   j        record;
   failures bigint;
   final    boolean := p_verdict = 'complete';
+  late     boolean := false;
 BEGIN
   IF p_error IS NOT NULL THEN
+    -- The store found that the attempt took too long, or a worker stopped it before that.
+    IF p_verdict = 'fail' AND starts_with(p_error, 'timed out after ') THEN
+      late := coalesce(p_error = leasehold_internal.late_error(p_job_id, p_token), false);
+    END IF;
     -- A character has up to four bytes.
-    INSERT INTO leasehold_internal.error (job_id, token, body)
+    INSERT INTO leasehold_internal.error (job_id, token, body, timed_out)
     VALUES (p_job_id, p_token, left(p_error, CASE WHEN octet_length(p_error) = length(p_error)
-                                                  THEN {bounds.error_bytes} ELSE {bounds.error_bytes} / 4 END));
+                                                  THEN {bounds.error_bytes} ELSE {bounds.error_bytes} / 4 END), late);
+  END IF;
+  IF late THEN
+    PERFORM leasehold_internal.job_event(p_job_id, 'timed_out', p_token, p_lease_id, substr(p_error, 11), p_moment);
   END IF;
   IF NOT final AND EXISTS (SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = p_job_id) THEN
     PERFORM leasehold_internal.job_cancel_granted(ARRAY[p_job_id], p_token, p_lease_id, p_moment);

@@ -111,11 +111,13 @@ CREATE VIEW leasehold_internal.job_story AS
    CROSS JOIN LATERAL (
       SELECT array_to_json(coalesce(array_agg(n.after_id ORDER BY n.after_id), '{}'))::text AS depends_on,
              array_to_json(coalesce(array_agg(
-               leasehold_internal.job_state(a.place, a.due_at, a.outcome, h.expires_at, clock.moment, a.lapses_at)
+               leasehold_internal.job_state(a.place, a.due_at, a.outcome, least(h.expires_at, y.at), clock.moment,
+                                            a.lapses_at)
                ORDER BY n.after_id), '{}'))::text AS depends_on_states, min(n.if_failed) AS if_failed
         FROM leasehold_internal.predecessor AS n
        CROSS JOIN LATERAL (SELECT v.* FROM leasehold_internal.job_place AS v WHERE v.id = n.after_id LIMIT 1) AS a
         LEFT JOIN leasehold_internal.lease AS h ON h.id = a.lease_id
+        LEFT JOIN leasehold_internal.deadline AS y ON y.job_id = a.id AND y.token = a.token
        WHERE n.job_id = p.id) AS before;
 
 CREATE FUNCTION leasehold_internal.job_show(p_job bigint) RETURNS SETOF leasehold_internal.job_story

@@ -59,11 +59,16 @@ $$;
 CREATE FUNCTION leasehold_internal.job_filter_of(
   p_queue text, p_tag text, p_group text, p_key text, p_batch text, p_after timestamptz, p_before timestamptz,
   p_before_id bigint
-) RETURNS leasehold_internal.job_filter LANGUAGE sql STABLE AS $$
-  SELECT ROW(p_queue, p_tag, p_group, p_key, p_batch, p_after, p_before, r.from_id,
-             least(r.before_id, p_before_id))::leasehold_internal.job_filter
-    FROM leasehold_internal.job_range(p_after, p_before) AS r
-$$;
+) RETURNS leasehold_internal.job_filter LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  sound boolean := leasehold_internal.require_text('queue', p_queue) AND leasehold_internal.require_text('tag', p_tag)
+    AND leasehold_internal.require_text('group', p_group) AND leasehold_internal.require_text('dedupe key', p_key)
+    AND leasehold_internal.require_text('batch', p_batch);
+  ids   record := leasehold_internal.job_range(p_after, p_before);
+BEGIN
+  RETURN ROW(p_queue, p_tag, p_group, p_key, p_batch, p_after, p_before, ids.from_id,
+             CASE WHEN p_before_id < 0 THEN 0 ELSE least(ids.before_id, p_before_id) END)::leasehold_internal.job_filter;
+END $$;
 
 -- The newest claimable jobs. `ready` has ids in order only within a priority of a part of a queue: one step for each. It
 -- has no tags, keys and times: to filter by them, this reads a bounded number of jobs.

@@ -265,14 +265,15 @@ CREATE FUNCTION leasehold_internal.job_prune(
   OUT last_id bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
+  sound         boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_age(p_older_than) AND leasehold_internal.require_age(p_failed_older_than)
+    AND leasehold_internal.require_batch(p_batch);
   before        timestamptz := leasehold_internal.now() - p_older_than;
   failed_before timestamptz := leasehold_internal.now() - p_failed_older_than;
   walked        record;
   locked        bigint[];
   counted       text;
 BEGIN
-  PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_age(p_older_than)
-      AND leasehold_internal.require_age(p_failed_older_than) AND leasehold_internal.require_batch(p_batch);
   SELECT r.counted INTO counted FROM leasehold_internal.counters_roll(true) AS r;
   SELECT count(*) AS jobs, max(w.id) AS last_id, min(w.created_at) AS since INTO walked
     FROM (SELECT j.id, j.created_at FROM leasehold_internal.job AS j

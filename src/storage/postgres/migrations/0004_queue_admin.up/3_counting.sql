@@ -147,8 +147,9 @@ BEGIN
   available := available + tied + due;
 END $$;
 
--- Blocked and dead jobs of each queue: their tables have no index by queue.
-CREATE FUNCTION leasehold_internal.queues_stuck(OUT queue text, OUT blocked bigint, OUT dead bigint, OUT estimated boolean)
+-- Blocked, dead and lapsed jobs of each queue: their tables have no index by queue.
+CREATE FUNCTION leasehold_internal.queues_stuck(OUT queue text, OUT blocked bigint, OUT dead bigint, OUT lapsed bigint,
+                                               OUT estimated boolean)
 RETURNS SETOF record LANGUAGE plpgsql STABLE AS $$
 DECLARE
   most            CONSTANT bigint := {bounds.max_jobs_counted};
@@ -161,6 +162,7 @@ BEGIN
   RETURN QUERY
   SELECT t.queue, round(sum(t.weight) FILTER (WHERE t.what = 'blocked'))::bigint,
          round(sum(t.weight) FILTER (WHERE t.what = 'dead'))::bigint,
+         round(sum(t.weight) FILTER (WHERE t.what = 'lapsed'))::bigint,
          bool_or(CASE t.what WHEN 'blocked' THEN crowded_blocked ELSE crowded_dead END)
     FROM (SELECT j.queue, 'blocked' AS what, s.weight
             FROM leasehold_internal.job_samples('blocked', crowded_blocked) AS s
@@ -168,11 +170,11 @@ BEGIN
                                 WHERE b.job_id BETWEEN s.low AND s.last) AS b
            CROSS JOIN LATERAL (SELECT t.queue FROM leasehold_internal.job AS t WHERE t.id = b.job_id OFFSET 0) AS j
            UNION ALL
-          SELECT j.queue, 'dead', s.weight
+          SELECT j.queue, CASE d.outcome WHEN 'lapsed' THEN 'lapsed' ELSE 'dead' END, s.weight
             FROM leasehold_internal.job_samples('dead', crowded_dead) AS s
-           CROSS JOIN LATERAL (SELECT t.job_id FROM leasehold_internal.settled AS t
+           CROSS JOIN LATERAL (SELECT t.job_id, t.outcome FROM leasehold_internal.settled AS t
                                 WHERE t.job_id BETWEEN s.low AND s.last AND t.final AND t.outcome <> 'completed'
-                                  AND t.outcome IN ('failed', 'expired') OFFSET 0) AS d
+                                  AND t.outcome IN ('failed', 'expired', 'lapsed') OFFSET 0) AS d
            CROSS JOIN LATERAL (SELECT t.queue FROM leasehold_internal.job AS t WHERE t.id = d.job_id OFFSET 0) AS j) AS t
    GROUP BY t.queue;
 END $$;

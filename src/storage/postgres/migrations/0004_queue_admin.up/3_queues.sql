@@ -23,7 +23,7 @@ CREATE FUNCTION leasehold_internal.queue_list(p_name text DEFAULT NULL)
 RETURNS TABLE (name text, paused boolean, pause_reason text, max_running bigint, max_per_group bigint,
                rate_count bigint, rate_period interval, default_ttl interval, timeout interval,
                available bigint, deferred bigint,
-               blocked bigint, running bigint, expired bigint, failed bigint, oldest_at timestamptz,
+               blocked bigint, running bigint, expired bigint, failed bigint, lapsed bigint, oldest_at timestamptz,
                next_due_at timestamptz, completed_last_minute bigint, failed_last_minute bigint,
                workers bigint, asked_at timestamptz, wait_reason text, wait_text text, wait_job_id bigint,
                wait_until timestamptz, estimated boolean, store_now timestamptz)
@@ -50,7 +50,7 @@ BEGIN
   ), gone AS (
     SELECT l.queue, count(*) FILTER (WHERE l.place = 'available') AS available,
            count(*) FILTER (WHERE l.place = 'deferred') AS deferred,
-           count(*) FILTER (WHERE l.place = 'blocked') AS blocked
+           count(*) FILTER (WHERE l.place = 'blocked') AS blocked, count(*) AS jobs
       FROM late AS l GROUP BY l.queue
   ), held AS (
     SELECT g.queue, count(*) FILTER (WHERE least(l.expires_at, d.at) > moment) AS running,
@@ -70,7 +70,8 @@ BEGIN
   SELECT n.queue, coalesce(q.paused, false), q.pause_reason, q.max_running, q.max_per_group, q.rate_count,
          q.rate_period, q.default_ttl, q.timeout, greatest(0, c.available - coalesce(z.available, 0)),
          greatest(0, c.later - coalesce(z.deferred, 0)), greatest(0, coalesce(k.blocked, 0) - coalesce(z.blocked, 0)),
-         coalesce(h.running, 0), coalesce(h.expired, 0), coalesce(k.dead, 0), j.created_at,
+         coalesce(h.running, 0), coalesce(h.expired, 0), coalesce(k.dead, 0), coalesce(k.lapsed, 0) + coalesce(z.jobs, 0),
+         j.created_at,
          (SELECT d.due_at FROM leasehold_internal.deferred AS d
            WHERE d.queue = n.queue AND d.due_at > moment ORDER BY d.due_at LIMIT 1),
          coalesce(t.completed, 0), coalesce(t.failed, 0),

@@ -9,17 +9,17 @@ END $$;
 
 -- For people in psql. Quick for a job by its id, and with ORDER BY id DESC LIMIT; job_list is quick for every state.
 CREATE VIEW leasehold.jobs AS
-  SELECT s.id, s.queue, s.state, s.priority, s.attempts, s.holder, s.created_at, s.due_at, s.heartbeat_at, s.held_until,
-         s.finished_at, s.error,
-         (SELECT leasehold_internal.readable(j.payload) FROM leasehold_internal.job AS j WHERE j.id = s.id) AS payload,
-         s.holder AS locked_by, s.held_until AS locked_until, s.schedule, s.occurrence, s.wait_reason, s.wait_text, s.times_out_at,
-         s.expires_at, s.job_group AS "group", s.batch
+  SELECT s.id, s.queue, s.state, s.priority, s.attempts, s.holder, s.host, s.pid, s.heartbeat_at, s.held_until,
+         s.created_at, s.due_at, s.finished_at, s.error,
+         leasehold_internal.as_json((SELECT j.payload FROM leasehold_internal.job AS j WHERE j.id = s.id)) AS payload,
+         (SELECT j.payload FROM leasehold_internal.job AS j WHERE j.id = s.id) AS payload_bytes, s.schedule, s.occurrence, s.wait_reason, s.wait_text, s.times_out_at, s.expires_at,
+         s.job_group AS "group", s.batch
     FROM leasehold_internal.job_story AS s;
 
 SELECT leasehold_internal.publish('read', 'job_show', 'job_list', 'job_range', 'job_infos', 'job_select',
   'job_retryable', 'job_window', 'job_find', 'job_body', 'job_attempts', 'job_history', 'job_errors',
   'queue_list', 'worker_list', 'batch_show', 'job_wait');
-SELECT leasehold_internal.expose('read', 'job_state', 'readable');
+SELECT leasehold_internal.expose('read', 'job_state');
 SELECT leasehold_internal.publish('work', 'job_cancel', 'job_retry');
 SELECT leasehold_internal.publish('admin', 'job_change_many', 'job_redrive', 'job_remove', 'job_prune', 'queue_set',
   'queue_pause', 'queue_purge');

@@ -128,7 +128,7 @@ DECLARE
     AND leasehold_internal.require_named('a set name', p_set_name)
     AND (p_max BETWEEN 1 AND {bounds.max_claim} IS TRUE
          OR leasehold_internal.refuse('a claim is for 1 to {bounds.max_claim} chunks'))
-    AND (p_older_than IS NULL OR p_older_than >= interval '0' OR leasehold_internal.refuse('an age is not negative'))
+    AND (p_older_than IS NULL OR leasehold_internal.require_age(p_older_than))
     AND (p_ttl IS NULL OR leasehold_internal.require_ttl(p_ttl))
     AND leasehold_internal.require_holder(ROW(p_holder, p_host, p_boot_id, p_pid, p_process_start, p_tty,
                                               coalesce(p_instance, ''))::leasehold_internal.holder, p_request_id);

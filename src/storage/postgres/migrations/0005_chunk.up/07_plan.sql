@@ -83,7 +83,8 @@ BEGIN
            AND cardinality(coalesce(p_hashes, '{}')) IN (0, cardinality(p_keys))) IS TRUE
           OR leasehold_internal.refuse('there is a spec for each key, and a hash for each or none'))
      AND (twice IS NULL OR leasehold_internal.refuse(format('the plan has chunk "%s" twice', twice)))
-     AND (array_position(p_specs, NULL) IS NULL OR leasehold_internal.refuse('a chunk has a spec'))
+     AND (NOT EXISTS (SELECT FROM unnest(p_specs) AS s(spec) WHERE s.spec IS NULL)
+          OR leasehold_internal.refuse('a chunk has a spec'))
      AND leasehold_internal.require_json('spec', VARIADIC p_specs);
 END $$;
 
@@ -211,22 +212,49 @@ BEGIN
                                                swept.stay))::leasehold_internal.chunk_planned;
 END $$;
 
--- Chunks of `p_size` numbers each, both ends included: '1-1000' with {"from":1,"to":1000}.
+-- Chunks of `p_size` numbers each, both ends included: '1-1000' with {"from":1,"to":1000}. It adds {defaults.sweep_batch}
+-- at a time: arrays of the whole plan would not fit into memory.
 CREATE FUNCTION leasehold_internal.chunk_plan_range(
   p_set_name text, p_first bigint, p_last bigint, p_size bigint, p_planner text DEFAULT '1',
   p_max_failures bigint DEFAULT NULL, p_max_crashes bigint DEFAULT NULL, p_backoff_base interval DEFAULT NULL,
   p_backoff_max interval DEFAULT NULL, p_default_ttl interval DEFAULT NULL
 ) RETURNS leasehold_internal.chunk_planned LANGUAGE plpgsql AS $$
 DECLARE
-  sound boolean := (p_size > 0 AND p_first <= p_last) IS TRUE
-    OR leasehold_internal.refuse('a range has a first, a last and a size above 0');
-  keys  text[];
-  specs text[];
+  sound  boolean :=
+    ((p_size > 0 AND p_first <= p_last) IS TRUE
+     OR leasehold_internal.refuse('a range has a first, a last that is not below it, and a size above 0'))
+    -- The distance may not fit into a bigint.
+    AND ((p_last::numeric - p_first) / p_size < {bounds.max_range_chunks}
+         OR leasehold_internal.refuse(format('%s..%s in chunks of %s makes more than {bounds.max_range_chunks} chunks: '
+                                             'make them larger', p_first, p_last, p_size)));
+  begun  record := leasehold_internal.chunk_plan_begin(p_set_name, p_planner, p_max_failures, p_max_crashes,
+                                                       p_backoff_base, p_backoff_max, p_default_ttl);
+  chunks bigint := div(p_last::numeric - p_first, p_size) + 1;
+  done   leasehold_internal.chunk_planned := ROW(begun.created, 0, 0, 0, 0, 0, 0, 0, NULL);
+  keys   text[];
+  specs  text[];
+  filled record;
+  swept  record;
 BEGIN
-  SELECT array_agg(format('%s-%s', r.low, r.high)), array_agg(format('{"from":%s,"to":%s}', r.low, r.high))
-    INTO keys, specs
-    FROM (SELECT g.low, least(g.low + p_size - 1, p_last) AS high
-            FROM generate_series(p_first, p_last, p_size) AS g(low) ORDER BY g.low) AS r;
-  RETURN leasehold_internal.chunk_plan(p_set_name, keys, specs, p_planner, p_max_failures, p_max_crashes,
-                                       p_backoff_base, p_backoff_max, p_default_ttl);
+  FOR start IN 0..chunks - 1 BY {defaults.sweep_batch} LOOP
+    SELECT array_agg(format('%s-%s', r.low, r.high) ORDER BY r.low),
+           array_agg(format('{"from":%s,"to":%s}', r.low, r.high) ORDER BY r.low)
+      INTO keys, specs
+      FROM (SELECT p_first + n.nth * p_size::numeric AS low,
+                   least(p_first + n.nth * p_size::numeric + p_size - 1, p_last) AS high
+              FROM generate_series(start, least(start + {defaults.sweep_batch}, chunks) - 1) AS n(nth)) AS r;
+    filled := leasehold_internal.chunk_plan_add(p_set_name, p_planner, begun.plan_no, start, keys, specs);
+    done.added := done.added + filled.added;
+    done.replaced := done.replaced + filled.replaced;
+    done.kept := done.kept + filled.kept;
+    done.differing := done.differing + filled.differing;
+    done.left_alone := done.left_alone + filled.left_alone;
+  END LOOP;
+  swept := leasehold_internal.chunk_plan_sweep(p_set_name, p_planner, begun.plan_no, '', 9223372036854775807);
+  done.removed := swept.removed;
+  done.left_alone := done.left_alone + swept.left_alone;
+  done.total := swept.stay;
+  done.set_state := leasehold_internal.chunk_plan_end(p_set_name, p_planner, begun.plan_no, swept.removed,
+                                                      swept.left_alone, swept.stay);
+  RETURN done;
 END $$;

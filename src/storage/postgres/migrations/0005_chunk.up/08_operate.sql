@@ -25,7 +25,7 @@ CREATE FUNCTION leasehold_internal.chunk_skip_open(
   OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  sound boolean := leasehold_internal.require_safe_transaction();
+  sound boolean := leasehold_internal.require_safe_transaction() AND leasehold_internal.require_text('reason', p_reason);
   c     record;
 BEGIN
   SELECT t.set_id, t.lease_id, t.final, t.token INTO c FROM leasehold_internal.chunk AS t
@@ -95,8 +95,7 @@ DECLARE
   sound  boolean := leasehold_internal.require_safe_transaction()
     AND (p_which IN ('failed', 'older', 'keys', 'all') IS TRUE
          OR leasehold_internal.refuse('reset is for failed, older, keys or all'))
-    AND (p_which <> 'older' OR p_older_than >= interval '0' IS TRUE
-         OR leasehold_internal.refuse('an age is not negative'));
+    AND (p_which <> 'older' OR leasehold_internal.require_age(p_older_than));
   of_set bigint;
   step   record;
 BEGIN

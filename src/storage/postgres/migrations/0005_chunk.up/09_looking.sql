@@ -66,9 +66,10 @@ END $$;
 CREATE VIEW leasehold.chunks AS
   SELECT s.name AS set, c.key,
          leasehold_internal.chunk_state(c.final, c.lease_id, l.expires_at, c.due_at, clock.moment) AS state, c.rows,
-         c.cursor, c.attempts, c.failures, c.crashes, c.holder, c.host, l.heartbeat_at, l.expires_at,
-         nullif(c.due_at, '-infinity') AS due_at, c.saved_at, c.finished_at, c.synced_at, c.error, c.note, c.spec,
-         c.position
+         leasehold_internal.as_json(c.cursor) AS cursor, c.attempts, c.failures, c.crashes, c.holder, c.host, l.heartbeat_at,
+         l.expires_at AS held_until,
+         nullif(c.due_at, '-infinity') AS due_at, c.saved_at, c.finished_at, c.synced_at, c.error, c.note,
+         leasehold_internal.as_json(c.spec) AS spec, c.position
     FROM leasehold_internal.chunk_set AS s
     JOIN leasehold_internal.chunk AS c ON c.set_id = s.id
     LEFT JOIN leasehold_internal.lease AS l ON l.id = c.lease_id

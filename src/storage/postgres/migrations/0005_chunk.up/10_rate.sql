@@ -45,7 +45,7 @@ BEGIN
   r.every := coalesce(p_every, r.every);
   r.burst := coalesce(p_burst, r.burst);
   slot := leasehold_internal.rate_slot_at(r, moment);
-  granted := coalesce(slot <= moment + p_patience, true);
+  granted := coalesce(slot <= moment + least(p_patience, {bounds.max_delay}), true);
   UPDATE leasehold_internal.rate AS t
      SET every = r.every, burst = r.burst,
          tat = CASE WHEN granted THEN greatest(t.tat, moment) + r.every ELSE t.tat END,

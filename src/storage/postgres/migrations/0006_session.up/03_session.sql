@@ -95,7 +95,9 @@ DECLARE
          OR leasehold_internal.refuse('a track has up to {bounds.text_bytes} bytes'))
     AND (p_metadata IS NOT NULL OR leasehold_internal.refuse('metadata is not JSON'))
     AND leasehold_internal.require_metadata(p_metadata)
-    AND (p_max_age IS NULL OR p_max_age > interval '0' OR leasehold_internal.refuse('max_age is more than 0'))
+    AND (p_exclusive IS NOT NULL OR leasehold_internal.refuse('exclusive is true or false'))
+    AND (p_max_age IS NULL OR p_max_age >= {bounds.min_ttl} AND leasehold_internal.is_delay(p_max_age)
+         OR leasehold_internal.refuse('max_age is between {bounds.min_ttl as text} and {bounds.max_delay as text}'))
     AND leasehold_internal.require_holder(ROW(p_holder, p_host, p_boot_id, p_pid, p_process_start, p_tty,
                                               p_instance)::leasehold_internal.holder, p_request_id);
 BEGIN

@@ -161,6 +161,15 @@ BEGIN
   END IF;
 END $$;
 
+-- The items that one is related to, or NULL. `p_what` is for the message.
+CREATE FUNCTION leasehold_internal.require_links(p_what text, p_keys text[]) RETURNS boolean LANGUAGE sql AS $$
+  SELECT (p_keys IS NULL OR p_keys = '{}')
+      OR (cardinality(p_keys) <= {bounds.max_item_links} AND array_ndims(p_keys) = 1
+          OR leasehold_internal.refuse(p_what || ' up to {bounds.max_item_links} others'))
+         AND NOT EXISTS (SELECT FROM unnest(p_keys) AS k(key)
+                          WHERE NOT leasehold_internal.require_named(p_what || ' others, whose key', k.key))
+$$;
+
 -- Adds an item, or changes the given fields of an existing one. An empty parent: none. The conflicts and dependencies
 -- replace the previous ones; NULL, or without their `p_set_...`: they stay. `p_note` is appended.
 CREATE FUNCTION leasehold_internal.item_add(
@@ -175,10 +184,8 @@ DECLARE
     AND (p_title IS NULL OR octet_length(p_title) <= {bounds.title_bytes}
          OR leasehold_internal.refuse('a title has up to {bounds.title_bytes as text}'))
     AND leasehold_internal.require_metadata(p_metadata)
-    AND (array_position(p_conflicts, NULL) IS NULL OR leasehold_internal.refuse('a conflict names an item'))
-    AND (array_position(p_depends_on, NULL) IS NULL OR leasehold_internal.refuse('a dependency names an item'))
-    AND (coalesce(cardinality(p_depends_on), 0) <= {bounds.max_item_links}
-         OR leasehold_internal.refuse('an item depends on up to {bounds.max_item_links} others'))
+    AND leasehold_internal.require_links('an item conflicts with', p_conflicts)
+    AND leasehold_internal.require_links('an item depends on', p_depends_on)
     AND (coalesce(p_priority, 0) BETWEEN -32768 AND 32767
          OR leasehold_internal.refuse('a priority is between -32768 and 32767'))
     AND (p_note IS NULL OR leasehold_internal.require_text('a note', p_note));

@@ -128,16 +128,18 @@ END $$;
 
 -- Sessions that have not ended: holder, host, whether alive and whether working.
 CREATE VIEW leasehold.sessions AS
-  SELECT s.id AS session_id,
+  SELECT s.id,
          leasehold_internal.session_state(l.ended_at, l.end_reason, l.expires_at, l.ttl, s.progress_at, s.parked_until,
                                           clock.moment) AS state,
-         s.label, l.holder, l.host, l.tty, l.pid, s.codebase, s.track, s.metadata, l.acquired_at AS opened_at,
+         s.label, l.holder, l.host, l.tty, l.pid, s.codebase, s.track,
+         leasehold_internal.as_json(s.metadata) AS metadata, l.acquired_at AS opened_at,
          l.heartbeat_at, s.progress_at, s.progress,
          leasehold_internal.whole_seconds(clock.moment - l.heartbeat_at) AS heartbeat_age_seconds,
          leasehold_internal.whole_seconds(clock.moment - l.heartbeat_at) / 60 AS heartbeat_age_minutes,
          leasehold_internal.ago(clock.moment - l.heartbeat_at) AS heartbeat_age_human,
          leasehold_internal.whole_seconds(clock.moment - s.progress_at) AS progress_age_seconds,
          leasehold_internal.ago(clock.moment - s.progress_at) AS progress_age_human,
+         l.expires_at AS held_until,
          leasehold_internal.whole_seconds(l.expires_at - clock.moment) AS seconds_until_stale,
          leasehold_internal.whole_seconds(l.ttl) AS ttl_seconds, s.parked_until, h.claims, h.item,
          leasehold_internal.whole_seconds(clock.moment - h.taken_at) / 60 AS claim_duration_minutes
@@ -157,9 +159,9 @@ CREATE VIEW leasehold.items AS
                                        EXISTS (SELECT FROM leasehold_internal.item_need AS n
                                                     JOIN leasehold_internal.item AS o ON o.key = n.needs
                                                    WHERE n.item = i.key AND o.done_at IS NULL), clock.moment) AS state,
-         i.priority, c.session_id, s.label, l.holder, l.host, c.taken_at,
-         leasehold_internal.whole_seconds(clock.moment - c.taken_at) / 60 AS claim_duration_minutes, l.expires_at,
-         i.done_at, i.done_by, i.created_at, i.metadata
+         i.priority, c.session_id, s.label, l.holder, l.host, c.taken_at AS held_since,
+         leasehold_internal.whole_seconds(clock.moment - c.taken_at) / 60 AS claim_duration_minutes,
+         l.expires_at AS held_until, i.done_at, i.done_by, i.created_at, leasehold_internal.as_json(i.metadata) AS metadata
     FROM leasehold_internal.item AS i
     LEFT JOIN leasehold_internal.claim AS c ON c.item = i.key AND c.ended_at IS NULL
     LEFT JOIN leasehold_internal.lease AS l ON l.id = c.lease_id
@@ -168,10 +170,10 @@ CREATE VIEW leasehold.items AS
 
 -- Active claims, with their holders and when they become free; below zero: the session is stale.
 CREATE VIEW leasehold.claims AS
-  SELECT c.item, i.title, c.session_id, s.label, l.holder, l.host, l.tty, l.pid, c.taken_at,
+  SELECT c.item AS key, i.title, c.session_id, s.label, l.holder, l.host, l.tty, l.pid, c.taken_at AS held_since,
          leasehold_internal.whole_seconds(clock.moment - c.taken_at) / 60 AS claim_duration_minutes, l.heartbeat_at,
          leasehold_internal.ago(clock.moment - l.heartbeat_at) AS heartbeat_age_human, s.progress_at,
-         leasehold_internal.ago(clock.moment - s.progress_at) AS progress_age_human, l.expires_at,
+         leasehold_internal.ago(clock.moment - s.progress_at) AS progress_age_human, l.expires_at AS held_until,
          leasehold_internal.whole_seconds(l.expires_at - clock.moment) AS frees_in_seconds
     FROM leasehold_internal.claim AS c
     JOIN leasehold_internal.item AS i ON i.key = c.item
@@ -182,7 +184,8 @@ CREATE VIEW leasehold.claims AS
 
 -- Files and folders that sessions hold.
 CREATE VIEW leasehold.paths AS
-  SELECT p.path, p.session_id, s.label, l.holder, l.host, l.tty, l.pid, p.taken_at, l.heartbeat_at, l.expires_at,
+  SELECT p.path, p.session_id, s.label, l.holder, l.host, l.tty, l.pid, p.taken_at AS held_since,
+         l.heartbeat_at, l.expires_at AS held_until,
          leasehold_internal.whole_seconds(l.expires_at - clock.moment) AS frees_in_seconds
     FROM leasehold_internal.path AS p
     JOIN leasehold_internal.lease AS l ON l.id = p.lease_id AND l.ended_at IS NULL

@@ -14,7 +14,9 @@ BEGIN
       OR CASE json_typeof(parsed) WHEN 'array' THEN
            parsed ->> 0 <> '' AND NOT EXISTS (SELECT FROM json_array_elements(parsed) AS e(word)
                                                WHERE json_typeof(e.word) <> 'string') END IS TRUE
-      OR leasehold_internal.refuse('command is a JSON array of strings: program and arguments');
+         AND (SELECT sum(octet_length(e.word)) FROM json_array_elements_text(parsed) AS e(word)) <= {bounds.command_bytes}
+      OR leasehold_internal.refuse('command is a JSON array of strings: program and arguments, together up to '
+                                   '{bounds.command_bytes as text}');
 EXCEPTION WHEN invalid_text_representation OR untranslatable_character THEN
   RAISE EXCEPTION '% is not JSON', p_what USING ERRCODE = 'LH003', DETAIL = SQLERRM;
 END $$;
@@ -23,8 +25,8 @@ END $$;
 CREATE FUNCTION leasehold_internal.require_between(p_what text, p_min interval, p_max interval) RETURNS boolean
 LANGUAGE sql AS $$
   SELECT leasehold_internal.require(
-    (p_min IS NULL AND p_max IS NULL) OR (p_min >= interval '0' AND p_min <= p_max),
-    p_what || ' goes from a minimum to a maximum that is not shorter, and not negative')
+    (p_min IS NULL AND p_max IS NULL) OR (p_min >= interval '0' AND p_min <= p_max AND leasehold_internal.is_delay(p_max)),
+    p_what || ' goes from a minimum to a maximum that is not shorter; both are between 0 and {bounds.max_delay as text}')
 $$;
 
 -- The settings, and what an occurrence starts.
@@ -37,10 +39,12 @@ RETURNS boolean LANGUAGE sql AS $$
      AND leasehold_internal.require(coalesce(s.every_min >= {bounds.min_pause}, true),
                                     'a pause between runs has at least {bounds.min_pause as text}')
      AND leasehold_internal.require_between('a pause after a failure', s.fail_min, s.fail_max)
-     AND leasehold_internal.require(s.jitter >= interval '0' AND (s.jitter = interval '0' OR s.cron IS NOT NULL),
-                                    'jitter is not negative, and goes with cron')
+     AND leasehold_internal.require(leasehold_internal.is_delay(s.jitter)
+                                    AND (s.jitter = interval '0' OR s.cron IS NOT NULL),
+                                    'jitter is between 0 and {bounds.max_delay as text}, and goes with cron')
      AND leasehold_internal.require(s.misfire IN ('skip', 'once', 'all'), 'misfire is skip, once or all')
-     AND leasehold_internal.require(s.misfire_after >= interval '0', 'misfire_after is not negative')
+     AND leasehold_internal.require(leasehold_internal.is_delay(s.misfire_after),
+                                    'misfire_after is between 0 and {bounds.max_delay as text}')
      AND leasehold_internal.require_ttl(s.ttl)
      AND (s.queue IS NULL OR leasehold_internal.require_queue(s.queue))
      AND leasehold_internal.require(s.queue IS NULL OR p_command IS NULL,

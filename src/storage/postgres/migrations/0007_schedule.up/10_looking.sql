@@ -124,10 +124,12 @@ CREATE VIEW leasehold.schedules AS
          s.zone, least(s.next_run_at, s.triggered_at) AS next_run_at,
          leasehold_internal.whole_seconds(least(s.next_run_at, s.triggered_at) - clock.moment) AS next_run_in_seconds,
          CASE WHEN s.triggered_at < s.next_run_at THEN 'triggered' ELSE s.next_cause END AS next_cause,
-         s.queue, s.paused_at, s.paused_reason AS pause_reason, l.holder, l.host, l.acquired_at AS since,
-         l.heartbeat_at, l.expires_at AS until, e.occurrence AS last_occurrence, e.outcome AS last_outcome,
+         s.queue, leasehold_internal.as_json(CASE WHEN s.queue IS NOT NULL THEN k.payload END) AS payload,
+         leasehold_internal.as_json(k.command) AS command, s.paused_at, s.paused_reason AS pause_reason, l.holder, l.host, l.acquired_at AS held_since,
+         l.heartbeat_at, l.expires_at AS held_until, e.occurrence AS last_occurrence, e.outcome AS last_outcome,
          e.holder AS last_holder, e.finished_at AS last_finished_at, e.error AS last_error
     FROM leasehold_internal.schedule AS s
+    LEFT JOIN leasehold_internal.schedule_task AS k ON k.schedule_id = s.id
     LEFT JOIN leasehold_internal.lease AS l ON l.id = s.lease_id
     LEFT JOIN LATERAL (
       SELECT t.* FROM leasehold_internal.schedule_run AS t
@@ -140,8 +142,8 @@ CREATE VIEW leasehold.schedule_runs AS
   SELECT s.name, r.occurrence, r.cause,
          coalesce(r.outcome, CASE WHEN l.ended_at IS NULL AND l.expires_at > clock.moment THEN 'running'
                                   ELSE 'expired' END) AS outcome,
-         r.started_at, r.finished_at, r.finished_at - r.started_at AS took, r.holder, r.host, r.error, r.counts,
-         r.reason, r.through, r.missed, r.job_id
+         r.started_at, r.finished_at, r.finished_at - r.started_at AS took, r.holder, r.host, r.error,
+         leasehold_internal.as_json(r.counts) AS counts, r.reason, r.through, r.missed, r.job_id
     FROM leasehold_internal.schedule_run AS r
     JOIN leasehold_internal.schedule AS s ON s.id = r.schedule_id
     LEFT JOIN leasehold_internal.lease AS l ON l.id = r.lease_id

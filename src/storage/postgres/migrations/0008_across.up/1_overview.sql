@@ -35,8 +35,9 @@ BEGIN
 END $$;
 
 -- Every lease that has not ended, with what it holds. It checks job by job whether a job is settled: for a join, the
--- planner would read the whole history for a handful of running jobs.
-CREATE VIEW leasehold.leases AS
+-- planner would read the whole history for a handful of running jobs. A view and not a function: rows of users' tables
+-- are read with the rights of the caller.
+CREATE VIEW leasehold_internal.held_lease AS
   WITH held AS (
     SELECT 'lock'::text AS kind, k.name AS key, k.token, k.lease_id FROM leasehold_internal.lock AS k WHERE NOT k.shared
     UNION ALL
@@ -61,18 +62,23 @@ CREATE VIEW leasehold.leases AS
       JOIN leasehold_internal.schedule_run AS r ON r.schedule_id = s.id AND r.outcome IS NULL
      WHERE s.lease_id IS NOT NULL)
   SELECT h.kind, h.key, leasehold_internal.lease_state(l, leasehold_internal.now()) AS state,
-         h.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl,
-         l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id, l.boot_id, l.process_start
+         h.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl, l.id AS lease_id,
+         l.boot_id, l.process_start
     FROM held AS h JOIN leasehold_internal.lease AS l ON l.id = h.lease_id
    WHERE l.ended_at IS NULL
   UNION ALL
-  -- A literal: so a filter by another kind does not read the users' tables.
-  SELECT 'row', r.key, r.state, r.token, r.holder, '', 0, '', r.acquired_at, r.heartbeat_at, r.expires_at, r.ttl,
-         r.holder, r.expires_at, NULL, '', 0
+  -- The word itself: a filter by another kind then does not read the tables of users.
+  SELECT 'row', r.key, r.state, r.token, r.holder, '', 0, '', r.acquired_at, r.heartbeat_at, r.expires_at, r.ttl, NULL,
+         '', 0
     FROM leasehold_internal.row_leases() AS r;
 
--- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are
--- taken.
+-- For people in psql. It shows no tokens: a token is the holder's proof.
+CREATE VIEW leasehold.leases AS
+  SELECT v.kind, v.key, v.state, v.holder, v.host, v.pid, v.tty, v.acquired_at AS held_since, v.heartbeat_at,
+         v.expires_at AS held_until, v.ttl, v.lease_id AS id, v.boot_id, v.process_start
+    FROM leasehold_internal.held_lease AS v;
+
+-- Ended leases and events are counted up to a bound. More are estimated, from how densely samples of their ids are taken.
 CREATE FUNCTION leasehold_internal.store_status()
 RETURNS TABLE (locks bigint, waiters bigint, held_leases bigint, expired_leases bigint, ended_leases bigint,
                events bigint, store_now timestamptz)
@@ -80,7 +86,7 @@ LANGUAGE sql VOLATILE AS $$
   WITH clock AS MATERIALIZED (SELECT leasehold_internal.now() AS moment),
   held AS MATERIALIZED (
     SELECT count(*) FILTER (WHERE v.expires_at > moment) AS live, count(*) FILTER (WHERE v.expires_at <= moment) AS late
-      FROM clock CROSS JOIN leasehold.leases AS v)
+      FROM clock CROSS JOIN leasehold_internal.held_lease AS v)
   SELECT (SELECT count(*) FROM leasehold_internal.lock AS k WHERE k.token > 0),
          (SELECT count(*) FROM leasehold_internal.waiter AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
            WHERE l.expires_at > moment),

@@ -237,7 +237,7 @@ DECLARE
   moment timestamptz := leasehold_internal.now();
 BEGIN
   RETURN QUERY
-  SELECT 'leases', v.kind, v.state, count(*) FROM leasehold.leases AS v GROUP BY v.kind, v.state
+  SELECT 'leases', v.kind, v.state, count(*) FROM leasehold_internal.held_lease AS v GROUP BY v.kind, v.state
   UNION ALL
   SELECT 'sessions', leasehold_internal.session_state(l.ended_at, l.end_reason, l.expires_at, l.ttl, s.progress_at,
                                                       s.parked_until, moment), '', count(*)

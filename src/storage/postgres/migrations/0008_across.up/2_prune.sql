@@ -97,12 +97,13 @@ CREATE FUNCTION leasehold_internal.lock_prune(
   p_older_than interval, p_after text, p_batch bigint, OUT pruned bigint, OUT last_name text
 ) LANGUAGE plpgsql AS $$
 DECLARE
+  sound boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_age(p_older_than)
+    AND leasehold_internal.require_batch(p_batch);
   moment timestamptz := leasehold_internal.now();
   walked bigint;
   locked text[];
 BEGIN
-  PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_age(p_older_than)
-      AND leasehold_internal.require_batch(p_batch);
   SELECT count(*), max(w.name) INTO walked, last_name
     FROM (SELECT k.name FROM leasehold_internal.lock AS k WHERE k.name > p_after ORDER BY k.name LIMIT p_batch) AS w;
   locked := ARRAY(
@@ -129,11 +130,12 @@ RETURNS TABLE (claims bigint, sessions bigint, runs bigint, shares bigint, place
                recoveries bigint, batches bigint, tokens bigint, audit bigint, requests bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
+  sound boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_age(p_older_than)
+    AND leasehold_internal.require_batch(p_batch);
   moment timestamptz := leasehold_internal.now();
   before timestamptz := moment - p_older_than;
 BEGIN
-  PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_age(p_older_than)
-      AND leasehold_internal.require_batch(p_batch);
   DELETE FROM leasehold_internal.waiter AS d WHERE d.place IN (
     SELECT w.place FROM leasehold_internal.waiter AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
      WHERE l.expires_at < before LIMIT p_batch);
@@ -194,12 +196,13 @@ CREATE FUNCTION leasehold_internal.lease_prune(
   p_older_than interval, p_after bigint, p_batch bigint, OUT pruned bigint, OUT last_id bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
+  sound boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_age(p_older_than)
+    AND leasehold_internal.require_batch(p_batch);
   moment timestamptz := leasehold_internal.now();
   walked bigint;
   since  timestamptz;
 BEGIN
-  PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_age(p_older_than)
-      AND leasehold_internal.require_batch(p_batch);
   SELECT count(*), max(w.id), min(w.acquired_at) INTO walked, last_id, since
     FROM (SELECT l.id, l.acquired_at FROM leasehold_internal.lease AS l
            WHERE l.id > p_after ORDER BY l.id LIMIT p_batch) AS w;
@@ -221,13 +224,14 @@ CREATE FUNCTION leasehold_internal.event_prune(
   p_older_than interval, p_after bigint, p_batch bigint, OUT pruned bigint, OUT last_id bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
+  sound boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_age(p_older_than)
+    AND leasehold_internal.require_batch(p_batch);
   before  timestamptz := leasehold_internal.now() - p_older_than;
   walked  bigint;
   since   timestamptz;
   counted text;
 BEGIN
-  PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_age(p_older_than)
-      AND leasehold_internal.require_batch(p_batch);
   SELECT r.counted INTO counted FROM leasehold_internal.counters_roll(true) AS r;
   SELECT count(*), max(w.id), min(w.at) INTO walked, last_id, since
     FROM (SELECT e.id, e.at FROM leasehold_internal.event AS e WHERE e.id > p_after ORDER BY e.id LIMIT p_batch) AS w;
@@ -247,10 +251,10 @@ RETURNS TABLE (jobs bigint, locks bigint, leases bigint, events bigint, claims b
                tokens bigint, audit bigint, requests bigint)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
+  sound  boolean := leasehold_internal.require_age(p_older_than);
   moment timestamptz := leasehold_internal.now();
   before timestamptz := moment - p_older_than;
 BEGIN
-  PERFORM leasehold_internal.require_age(p_older_than);
   RETURN QUERY SELECT
     (SELECT count(*) FROM leasehold_internal.jobs_over(0, 9223372036854775807, before, before)),
     (SELECT count(*) FROM leasehold_internal.lock AS k WHERE leasehold_internal.lock_is_over(k, before, moment)),

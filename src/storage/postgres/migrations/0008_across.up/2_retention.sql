@@ -31,7 +31,7 @@ DECLARE
 BEGIN
   PERFORM leasehold_internal.require_safe_transaction();
   FOREACH span IN ARRAY ARRAY[p_jobs, p_failed, p_history] LOOP
-    PERFORM span IS NULL OR span = interval '0' OR span BETWEEN {bounds.min_keep} AND {bounds.max_delay}
+    PERFORM span IS NULL OR span = interval '0' OR span >= {bounds.min_keep} AND leasehold_internal.is_delay(span)
          OR leasehold_internal.refuse('a retention is between {bounds.min_keep as text} and '
                                       '{bounds.max_delay as text}, or 0: forever');
   END LOOP;
@@ -44,13 +44,24 @@ BEGIN
   RETURN QUERY SELECT s.* FROM leasehold_internal.retention_show() AS s;
 END $$;
 
--- One step, in its own transaction, for processes that work: up to `p_batch` rows of each kind that are older than the
--- store keeps them. `wait`: when the next step is due. One process at a time: the others skip the locked row. A walk
+-- What has passed in queues that nobody may work in: some deadlines take effect, and some leases of dead holders end.
+-- Jobs of other queues may wait for these.
+CREATE FUNCTION leasehold_internal.tend_queues() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  moment timestamptz := leasehold_internal.now();
+BEGIN
+  PERFORM leasehold_internal.queue_reclaim(q.name, '', '')
+     FROM (SELECT d.name FROM leasehold_internal.queues_of_the_dead(moment) AS d(name) LIMIT 8) AS q;
+  PERFORM leasehold_internal.pass_deadlines(100, moment);
+END $$;
+
+-- One step, in its own transaction, for processes that work: it tends the queues, and prunes up to `p_batch` rows of each
+-- kind that are older than the store keeps them. `wait`: when the next step is due. One process at a time: the others skip the locked row. A walk
 -- that has found nothing yet goes on slowly; after a full round the next one begins a minute later.
 CREATE FUNCTION leasehold_internal.retention_step(p_batch bigint, OUT pruned bigint, OUT wait interval)
 LANGUAGE plpgsql AS $$
 DECLARE
-  forever interval := interval '1000 years';
+  forever interval := {bounds.max_delay};
   r       leasehold_internal.retention;
   jobs    record;
   rest    record;
@@ -74,6 +85,7 @@ BEGIN
     wait := coalesce(r.next_at - leasehold_internal.now(), wait);
     RETURN;
   END IF;
+  PERFORM leasehold_internal.tend_queues();
   jobs := leasehold_internal.job_prune(
     coalesce(r.keep_jobs, forever), coalesce(r.keep_failed, forever), r.after_job, p_batch);
   -- Once per round: these kinds have no walk of their own.
@@ -96,4 +108,22 @@ BEGIN
   UPDATE leasehold_internal.retention AS t
      SET next_at = leasehold_internal.now() + wait, after_job = jobs.last_id, after_lease = leases.last_id,
          after_event = events.last_id, after_lock = locks.last_name;
+END $$;
+
+-- For calls of people that found nothing to do: a step, if one is due. Usually none is, and then this reads one row. An
+-- error of a step is not its caller's: history stays a little longer.
+CREATE FUNCTION leasehold_internal.retention_turn() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed'
+     OR EXISTS (SELECT FROM leasehold_internal.retention AS r WHERE r.next_at > leasehold_internal.now()) THEN
+    RETURN;
+  END IF;
+  BEGIN
+    PERFORM leasehold_internal.retention_step(256);
+  EXCEPTION WHEN OTHERS THEN
+    INSERT INTO leasehold_internal.retention DEFAULT VALUES ON CONFLICT DO NOTHING;
+    UPDATE leasehold_internal.retention AS t SET next_at = leasehold_internal.now() + interval '1 minute'
+     WHERE t.id IN (SELECT r.id FROM leasehold_internal.retention AS r FOR UPDATE SKIP LOCKED);
+  END;
 END $$;

@@ -101,8 +101,8 @@ END $$;
 -- that have passed and are left for the next call.
 CREATE FUNCTION leasehold_internal.recover(
   p_max bigint DEFAULT {defaults.recover_batch}, OUT locks bigint, OUT leases bigint, OUT jobs bigint,
-  OUT chunks bigint, OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT unblocked bigint,
-  OUT remaining bigint, OUT store_now timestamptz
+  OUT chunks bigint, OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT lapsed bigint,
+  OUT unblocked bigint, OUT remaining bigint, OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
   what  text;
@@ -110,7 +110,7 @@ DECLARE
   s     leasehold_internal.schedule;
   given record;
 BEGIN
-  PERFORM leasehold_internal.require_safe_transaction();
+  PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_batch(p_max);
   SELECT 0, 0, 0, 0, 0, 0, 0 INTO locks, leases, jobs, chunks, claims, runs, failed;
   store_now := leasehold_internal.now();
   FOREACH what IN ARRAY '{lock,job,chunk,session}'::text[] LOOP
@@ -143,14 +143,11 @@ BEGIN
     runs := runs + (given.refusal IS NULL)::integer;
   END LOOP;
   leases := leases + runs;
-  remaining := 0;
-  FOREACH what IN ARRAY ARRAY(SELECT leasehold_internal.queues_past_deadline(store_now)) LOOP
-    given := leasehold_internal.queue_pass_deadlines(what, store_now);
-    jobs := jobs + given.jobs;
-    failed := failed + given.failed;
-    remaining := remaining + (SELECT count(*) FROM leasehold_internal.deadline AS d
-                               WHERE d.queue = what AND d.at <= store_now);
-  END LOOP;
+  given := leasehold_internal.pass_deadlines(p_max, store_now);
+  jobs := jobs + given.jobs;
+  failed := failed + given.failed;
+  lapsed := given.lapsed;
+  remaining := (SELECT count(*) FROM leasehold_internal.deadline AS d WHERE d.at <= store_now);
   store_now := leasehold_internal.now();
   IF leases + jobs + failed > 0 THEN
     PERFORM leasehold_internal.note_recovery('recover', leases, jobs, chunks, claims, runs, failed, store_now);
@@ -183,7 +180,7 @@ $$;
 -- The counts that recover would return now.
 CREATE FUNCTION leasehold_internal.recover_preview()
 RETURNS TABLE (locks bigint, leases bigint, jobs bigint, chunks bigint, claims bigint, runs bigint, failed bigint,
-               unblocked bigint, store_now timestamptz)
+               lapsed bigint, unblocked bigint, store_now timestamptz)
 LANGUAGE plpgsql AS $$
 BEGIN
   store_now := leasehold_internal.now();
@@ -197,6 +194,7 @@ BEGIN
    WHERE c.end_reason IS NULL
      AND c.lease_id IN (SELECT d.lease_id FROM leasehold_internal.dead_holdings('session', store_now) AS d);
   SELECT count(*) INTO runs FROM leasehold_internal.dead_holdings('schedule', store_now);
+  SELECT count(*) INTO lapsed FROM leasehold_internal.deadline AS d WHERE d.token = 0 AND d.at <= store_now;
   SELECT count(DISTINCT b.job_id) INTO unblocked FROM leasehold_internal.blocked AS b
    WHERE NOT EXISTS (
      SELECT FROM leasehold_internal.blocked AS o

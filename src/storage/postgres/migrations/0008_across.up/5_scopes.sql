@@ -46,9 +46,14 @@ BEGIN
   EXECUTE format('GRANT USAGE ON SCHEMA leasehold, leasehold_internal TO %I', role);
   FOR object IN SELECT c.oid::regclass FROM pg_class AS c
                  WHERE c.relnamespace = 'leasehold'::regnamespace AND c.relkind = 'v'
+                    -- What the library lists.
+                    OR c.oid = 'leasehold_internal.held_lease'::regclass
   LOOP
     EXECUTE format('GRANT SELECT ON %s TO %I', object, role);
   END LOOP;
+  IF scope = 'admin' THEN
+    EXECUTE format('GRANT UPDATE ON leasehold.retention TO %I', role);
+  END IF;
   FOR object IN SELECT s.oid::regprocedure FROM leasehold_internal.scoped AS s WHERE s.level <= widest LOOP
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', object, role);
     granted := granted + 1;

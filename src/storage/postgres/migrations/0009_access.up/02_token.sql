@@ -45,7 +45,7 @@ DECLARE
          OR leasehold_internal.refuse('the scope is read, produce, work or admin'))
     AND ((p_hash ~ '^[0-9a-f]{64}$') IS TRUE
          OR leasehold_internal.refuse('the digest of a secret has 64 hexadecimal digits'))
-    AND (p_expires_in IS NULL OR p_expires_in BETWEEN {bounds.min_token_life} AND {bounds.max_delay}
+    AND (p_expires_in IS NULL OR p_expires_in >= {bounds.min_token_life} AND leasehold_internal.is_delay(p_expires_in)
          OR leasehold_internal.refuse('a token lives for {bounds.min_token_life as text} to {bounds.max_delay as text}'));
   moment timestamptz;
   t      leasehold_internal.api_token;

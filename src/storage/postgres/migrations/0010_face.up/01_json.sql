@@ -3,37 +3,35 @@
 -- Each function has a comment that docs/sql.md is made of: what it does, parameters, answer, refusals, an example that
 -- a test runs, and its scope.
 
--- Reads bytes as JSON; NULL if they are not JSON, or have characters that this database cannot store.
-CREATE FUNCTION leasehold_internal.as_json(p_bytes bytea) RETURNS jsonb
-LANGUAGE plpgsql STABLE STRICT AS $$
-BEGIN
-  RETURN convert_from(p_bytes, 'UTF8')::jsonb;
-EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
-  RETURN NULL;
-END $$;
-
-CREATE FUNCTION leasehold_internal.as_json(p_text text) RETURNS jsonb
-LANGUAGE plpgsql STABLE STRICT AS $$
-BEGIN
-  RETURN p_text::jsonb;
-EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
-  RETURN NULL;
-END $$;
-
 -- The bytes of JSON as the store keeps them: UTF-8, whatever the encoding of the database.
 CREATE FUNCTION leasehold_internal.json_bytes(p_json jsonb) RETURNS bytea
 LANGUAGE sql STABLE STRICT AS $$ SELECT convert_to(p_json::text, 'UTF8') $$;
 
--- Keeps a text as it was written, so that every reader gets the same bytes, but refuses it if it is not JSON.
+-- Keeps a text as it was written, so that every reader gets the same bytes, but refuses it if it is not JSON, or if
+-- claims could not return it as jsonb.
 CREATE FUNCTION leasehold_internal.json_bytes(p_what text, p_text text) RETURNS bytea
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
   reason text;
+  code   text;
 BEGIN
   PERFORM p_text::jsonb;
   RETURN convert_to(p_text, 'UTF8');
 EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
-  GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT;
+  GET STACKED DIAGNOSTICS reason = MESSAGE_TEXT, code = RETURNED_SQLSTATE;
+  BEGIN
+    PERFORM p_text::json;
+    code := '54000';
+  EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+    NULL;
+  END;
+  IF code LIKE '54%' THEN
+    RAISE EXCEPTION 'PostgreSQL''s jsonb cannot store the %: %', p_what, reason
+      USING ERRCODE = 'LH003',
+            DETAIL = 'It begins with ' || quote_literal(left(p_text, 100)) || '.',
+            HINT = 'It may be JSON, but claims and views return jsonb. Pass it as bytes: job_enqueue_bytes or '
+                   'job_complete_bytes.';
+  END IF;
   RAISE EXCEPTION 'the % is not JSON: %', p_what, reason
     USING ERRCODE = 'LH003',
           DETAIL = 'It begins with ' || quote_literal(left(p_text, 100)) || '.',

@@ -178,10 +178,14 @@ SELECT outcome, why, expires_at FROM leasehold.lock_heartbeat('deploy', 17632000
 
 Scope: work.$doc$;
 
+-- Whoever uses only locks rarely finds nothing to do, but always ends here.
 CREATE FUNCTION leasehold.lock_release(name text, token bigint)
 RETURNS leasehold.lock_answer LANGUAGE plpgsql AS $$
+DECLARE
+  a leasehold_internal.lease_answer := leasehold_internal.lock_release(name, token);
 BEGIN
-  RETURN leasehold_internal.lock_face(name, leasehold_internal.lock_release(name, token));
+  PERFORM leasehold_internal.retention_turn();
+  RETURN leasehold_internal.lock_face(name, a);
 END $$;
 
 COMMENT ON FUNCTION leasehold.lock_release IS $doc$Releases a lock. A repeated release gets the first answer again.

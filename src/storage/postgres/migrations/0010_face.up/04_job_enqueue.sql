@@ -78,7 +78,7 @@ backoff_max: the longest pause.
 backoff_exponential: false keeps the pause at backoff_base.
 tags: up to 20 words to find it by.
 depends_on: ids of jobs that must be completed before.
-if_failed: what happens if one of them fails, without a further retry, or is cancelled: cancel, run, or wait for its retry.
+if_failed: what happens if one of them fails, without a further retry, is cancelled or lapses: cancel, run, or wait for its retry.
 timeout: how long an attempt may take. After that it fails as timed out, and can be retried. NULL: the limit of the queue (queue_set), or of the claim.
 expires_in: if no attempt has started before this time has passed, the job ends as lapsed.
 expires_at: a moment, instead of expires_in.
@@ -94,7 +94,7 @@ created: false if the job existed already under its dedupe key. The same request
 updated: true if that job was changed.
 state: available, deferred, blocked, or what the existing job is.
 
-Errors: LH003 (also: the payload is not JSON), LH002 (depends_on needs READ COMMITTED), 40001 (at REPEATABLE READ and above: another transaction took the dedupe key).
+Errors: LH003 (also: the payload is not JSON), LH002 (depends_on and on_batch_end need READ COMMITTED), 40001 (at REPEATABLE READ and above: another transaction took the dedupe key, changed the job that has it, or enqueued into the same batch; run yours again).
 
 Example:
 SELECT id FROM leasehold.job_enqueue('mail', '{"to": "ann"}');
@@ -136,32 +136,48 @@ Scope: produce.$doc$;
 
 CREATE FUNCTION leasehold.job_enqueue_many(
   queue text, payloads jsonb[], priority bigint DEFAULT 0, delay interval DEFAULT '0',
-  run_at timestamptz DEFAULT NULL, max_failures bigint DEFAULT {defaults.job_max_failures},
-  max_crashes bigint DEFAULT {defaults.job_max_crashes}, backoff_base interval DEFAULT {defaults.job_backoff_base},
-  backoff_max interval DEFAULT {defaults.job_backoff_max}, backoff_exponential boolean DEFAULT true,
-  tags text[] DEFAULT '{}', timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL,
-  expires_at timestamptz DEFAULT NULL, metadata jsonb DEFAULT NULL, batch text DEFAULT NULL, OUT id bigint
+  run_at timestamptz DEFAULT NULL, "group" text DEFAULT NULL,
+  max_failures bigint DEFAULT {defaults.job_max_failures}, max_crashes bigint DEFAULT {defaults.job_max_crashes},
+  backoff_base interval DEFAULT {defaults.job_backoff_base}, backoff_max interval DEFAULT {defaults.job_backoff_max},
+  backoff_exponential boolean DEFAULT true, tags text[] DEFAULT '{}', timeout interval DEFAULT NULL,
+  expires_in interval DEFAULT NULL, expires_at timestamptz DEFAULT NULL, metadata jsonb DEFAULT NULL,
+  batch text DEFAULT NULL, OUT id bigint
 ) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+DECLARE
+  bodies bytea[] := ARRAY(SELECT coalesce(leasehold_internal.json_bytes(p.body), 'null')
+                            FROM unnest(payloads) WITH ORDINALITY AS p(body, nth) ORDER BY p.nth);
+  body   bytea;
 BEGIN
+  -- Only jobs without a group share their rows.
+  IF "group" IS NOT NULL THEN
+    FOREACH body IN ARRAY bodies LOOP
+      id := (SELECT e.id FROM leasehold_internal.job_enqueue(
+        queue, body, priority, delay, run_at, NULL, "group", max_failures, max_crashes, backoff_base, backoff_max,
+        backoff_exponential, tags, p_timeout => timeout, p_expires_in => expires_in, p_expires_at => expires_at,
+        p_metadata => metadata::text, p_batch => batch) AS e);
+      RETURN NEXT;
+    END LOOP;
+    RETURN;
+  END IF;
   RETURN QUERY
   SELECT u.id FROM unnest(leasehold_internal.job_enqueue_many(
-    queue, ARRAY(SELECT coalesce(leasehold_internal.json_bytes(p.body), 'null')
-                    FROM unnest(payloads) WITH ORDINALITY AS p(body, nth) ORDER BY p.nth),
-    priority, delay, run_at, max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags, timeout,
-    expires_in, expires_at, metadata::text, batch)) AS u(id);
+    queue, bodies, priority, delay, run_at, max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential,
+    tags, timeout, expires_in, expires_at, metadata::text, batch)) AS u(id);
 END $$;
 
 COMMENT ON FUNCTION leasehold.job_enqueue_many IS $doc$Enqueues many jobs in one step: all or none.
 
 payloads: a JSON value for each job.
+group: of all of them. Claims take jobs from the groups of a queue in turns, within a priority. Jobs with a group take longer to enqueue.
 The other parameters are those of job_enqueue and apply to each job.
 
 Answer:
 id: a row for each job, in the order of the payloads.
 
-Errors: LH003.
+Errors: LH003, 40001 (at REPEATABLE READ and above: another transaction enqueued into the same batch).
 
 Example:
 SELECT id FROM leasehold.job_enqueue_many('mail', ARRAY['{"to": "ann"}', '{"to": "bob"}']::jsonb[]);
+SELECT id FROM leasehold.job_enqueue_many('mail', ARRAY['{"to": "ann"}', '{"to": "bob"}']::jsonb[], "group" => 'shop 7');
 
 Scope: produce.$doc$;

@@ -59,6 +59,9 @@ DECLARE
     timeout);
 BEGIN
   IF c.outcome <> 'granted' THEN
+    IF c.outcome = 'empty' THEN
+      PERFORM leasehold_internal.retention_turn();
+    END IF;
     RETURN NEXT ROW(c.outcome, c.why, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                     NULL, NULL, NULL, NULL, NULL, c.replayed, c.holder, c.host, c.heartbeat_at, c.expires_at,
                     c.held_job_id, c.retry_at, c.store_now)::leasehold.job_claimed;
@@ -170,7 +173,7 @@ CREATE TYPE leasehold.job_settled AS (
 COMMENT ON TYPE leasehold.job_settled IS $doc$Answer of the functions that settle a job.
 
 id: of the job.
-state: of the job from now on: completed, failed, cancelled, available or deferred.
+state: of the job from now on: completed, failed, cancelled, lapsed, available or deferred.
 due_at: when a deferred job is due.
 $doc$;
 

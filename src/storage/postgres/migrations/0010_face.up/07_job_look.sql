@@ -33,8 +33,8 @@ CREATE TYPE leasehold.job_info AS (
   cursor           jsonb,
   batch            text,
   on_batch_end     text,
-  tags             text,
-  depends_on       text,
+  tags             jsonb,
+  depends_on       jsonb,
   error            text,
   store_now        timestamptz,
   payload          jsonb,
@@ -53,11 +53,11 @@ created_at, due_at, finished_at: when it was enqueued, when it is due, when it e
 holder, host, pid, heartbeat_at, held_until: of the worker that runs it.
 percent, message, stage: its progress.
 cancel_requested: job_cancel was called while it runs.
-wait_reason: why it is not running: paused, at_capacity, rate_limited, group_full, blocked, not_due, recovering, no_worker or turn.
+wait_reason: why it is not running: paused, at_capacity, rate_limited, group_full, blocked, not_due, timed_out, recovering, no_worker or turn.
 wait_text, wait_job_id, wait_until: the same in words, the job in the way, and when that may change.
 times_out_at: when the running attempt fails as timed out.
 cursor: what its attempts saved.
-queue, priority, dedupe_key, group, timeout, expires_at, metadata, batch, on_batch_end, tags, depends_on: as it was enqueued; lists have a line for each word.
+queue, priority, dedupe_key, group, timeout, expires_at, metadata, batch, on_batch_end, tags, depends_on: as it was enqueued, lists as JSON arrays.
 error: of the last failure.
 payload, result: as JSON; NULL if the bytes are not JSON, and in lists.
 payload_bytes, result_bytes: as they were given; NULL in lists.
@@ -71,7 +71,7 @@ BEGIN
          j.holder, j.host, j.pid, j.heartbeat_at, j.held_until, j.percent, j.message, j.stage, j.cancel_requested,
          j.wait_reason, j.wait_text, j.wait_job_id, j.wait_until, j.dedupe_key, j.job_group, j.timeout, j.times_out_at,
          j.expires_at, leasehold_internal.as_json(j.metadata), leasehold_internal.as_json(j.cursor), j.batch,
-         j.on_batch_end, j.tags, j.depends_on, j.error, j.store_now,
+         j.on_batch_end, j.tags::jsonb, j.depends_on::jsonb, j.error, j.store_now,
          leasehold_internal.as_json(b.payload), b.payload, leasehold_internal.as_json(b.result), b.result, NULL::bigint
     FROM leasehold_internal.job_show(job_show.id) AS j CROSS JOIN leasehold_internal.job_body(job_show.id) AS b;
 END $$;
@@ -96,7 +96,7 @@ BEGIN
          j.holder, j.host, j.pid, j.heartbeat_at, j.held_until, j.percent, j.message, j.stage, j.cancel_requested,
          j.wait_reason, j.wait_text, j.wait_job_id, j.wait_until, j.dedupe_key, j.job_group, j.timeout, j.times_out_at,
          j.expires_at, leasehold_internal.as_json(j.metadata), leasehold_internal.as_json(j.cursor), j.batch,
-         j.on_batch_end, j.tags, j.depends_on, j.error, j.store_now, NULL::jsonb, NULL::bytea, NULL::jsonb,
+         j.on_batch_end, j.tags::jsonb, j.depends_on::jsonb, j.error, j.store_now, NULL::jsonb, NULL::bytea, NULL::jsonb,
          NULL::bytea, CASE WHEN count(*) OVER () = job_list.max THEN min(j.id) OVER () END
     FROM leasehold_internal.job_list(
            leasehold_internal.job_filter_of(job_list.queue, tag, job_list."group", job_list.dedupe_key, job_list.batch,
@@ -139,7 +139,7 @@ id: of the job.
 
 Answer:
 number: 1 for the first.
-outcome: running, completed, failed, expired, released, snoozed, retried or cancelled.
+outcome: running, completed, failed, expired, released, snoozed, returned, retried, cancelled or lapsed. returned: its lease expired before it began.
 holder, host, pid: of the worker.
 started_at, ended_at, error: of the attempt.
 
@@ -180,7 +180,7 @@ BEGIN
   outcome := leasehold_internal.job_retry(id);
 END $$;
 
-COMMENT ON FUNCTION leasehold.job_retry IS $doc$Makes a failed, cancelled or deferred job run now, with new budgets.
+COMMENT ON FUNCTION leasehold.job_retry IS $doc$Makes a failed, cancelled, lapsed or deferred job run now, with new budgets.
 
 id: of the job.
 
@@ -188,7 +188,7 @@ Outcomes:
 retried: it is available.
 waits: it is available once the jobs that it depends on are completed.
 available, running, blocked, completed: its state; nothing was done.
-dead: a job that it depends on has failed or is cancelled; retry that one.
+dead: a job that it depends on has failed, is cancelled or has lapsed; retry that one.
 duplicate: another job has its dedupe key.
 not_found: there is no such job.
 

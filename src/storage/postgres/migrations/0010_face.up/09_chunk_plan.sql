@@ -25,33 +25,14 @@ total: chunks of the set.
 state: of the set: planned, running, complete or partial.
 $doc$;
 
-CREATE FUNCTION leasehold_internal.chunk_plan_face(
-  p_set text, p_keys text[], p_specs text[], p_planner text, p_max_failures bigint, p_max_crashes bigint,
-  p_backoff_base interval, p_backoff_max interval, p_default_ttl interval
-) RETURNS leasehold.chunk_planned LANGUAGE plpgsql AS $$
-DECLARE
-  begun  record;
-  filled record;
-  swept  record;
-BEGIN
-  begun := leasehold_internal.chunk_plan_begin(p_set, p_planner, p_max_failures, p_max_crashes, p_backoff_base,
-                                               p_backoff_max, p_default_ttl);
-  filled := leasehold_internal.chunk_plan_add(p_set, p_planner, begun.plan_no, 0, p_keys, p_specs, '{}');
-  swept := leasehold_internal.chunk_plan_sweep(p_set, p_planner, begun.plan_no, '', 9223372036854775807);
-  RETURN ROW(begun.created, filled.added, filled.replaced, swept.removed, filled.kept, filled.differing,
-             filled.left_alone + swept.left_alone, swept.stay,
-             leasehold_internal.chunk_plan_end(p_set, p_planner, begun.plan_no, swept.removed, swept.left_alone,
-                                               swept.stay))::leasehold.chunk_planned;
-END $$;
-
 CREATE FUNCTION leasehold.chunk_plan(
   set text, keys text[], specs jsonb[], planner text DEFAULT '1', max_failures bigint DEFAULT NULL,
   max_crashes bigint DEFAULT NULL, backoff_base interval DEFAULT NULL, backoff_max interval DEFAULT NULL,
   default_ttl interval DEFAULT NULL
 ) RETURNS leasehold.chunk_planned LANGUAGE plpgsql AS $$
 BEGIN
-  RETURN leasehold_internal.chunk_plan_face(set, keys, specs::text[], planner, max_failures, max_crashes, backoff_base,
-                                            backoff_max, default_ttl);
+  RETURN leasehold_internal.chunk_plan(set, keys, specs::text[], planner, max_failures, max_crashes, backoff_base,
+                                       backoff_max, default_ttl);
 END $$;
 
 COMMENT ON FUNCTION leasehold.chunk_plan IS $doc$Plans a set of chunks, or plans it again. A chunk that was planned before keeps its state.
@@ -76,25 +57,15 @@ CREATE FUNCTION leasehold.chunk_plan_range(
   max_crashes bigint DEFAULT NULL, backoff_base interval DEFAULT NULL, backoff_max interval DEFAULT NULL,
   default_ttl interval DEFAULT NULL
 ) RETURNS leasehold.chunk_planned LANGUAGE plpgsql AS $$
-DECLARE
-  new_keys  text[];
-  new_specs text[];
 BEGIN
-  IF (size > 0 AND first <= last) IS NOT TRUE THEN
-    PERFORM leasehold_internal.refuse('a range has a first, a last that is not below it, and a size above 0');
-  END IF;
-  SELECT array_agg(format('%s-%s', r.low, r.high) ORDER BY r.low),
-         array_agg(format('{"from":%s,"to":%s}', r.low, r.high) ORDER BY r.low)
-    INTO new_keys, new_specs
-    FROM (SELECT g.low, least(g.low + size - 1, last) AS high FROM generate_series(first, last, size) AS g(low)) AS r;
-  RETURN leasehold_internal.chunk_plan_face(set, new_keys, new_specs, planner, max_failures, max_crashes, backoff_base,
-                                            backoff_max, default_ttl);
+  RETURN leasehold_internal.chunk_plan_range(set, first, last, size, planner, max_failures, max_crashes, backoff_base,
+                                             backoff_max, default_ttl);
 END $$;
 
 COMMENT ON FUNCTION leasehold.chunk_plan_range IS $doc$Plans a range of numbers in chunks of one size. The keys are FROM-TO, the specs {"from": 1, "to": 10000}.
 
 first, last: of the range.
-size: of a chunk.
+size: of a chunk. A plan has up to {bounds.max_range_chunks} chunks.
 The other parameters are those of chunk_plan.
 
 Errors: LH002, LH003.

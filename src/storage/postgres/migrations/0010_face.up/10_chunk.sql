@@ -48,18 +48,25 @@ CREATE FUNCTION leasehold.chunk_claim(
   older_than interval DEFAULT NULL, request_id text DEFAULT NULL
 ) RETURNS SETOF leasehold.chunk_claimed LANGUAGE plpgsql AS $$
 DECLARE
-  h leasehold_internal.holder := leasehold_internal.holder_of(holder);
+  h      leasehold_internal.holder := leasehold_internal.holder_of(holder);
+  answer leasehold.chunk_claimed;
 BEGIN
-  RETURN QUERY
-  SELECT c.outcome, c.why, c.key, c.token, leasehold_internal.as_json(c.spec), leasehold_internal.as_json(c.cursor),
-         c.rows, c.attempt, c.position, c.hash, c.solo, c.synced_at, c.previous_holder, c.previous_host,
-         CASE WHEN g.granted THEN c.ttl END, CASE WHEN g.granted THEN c.acquired_at END,
-         CASE WHEN g.granted THEN c.expires_at END, c.replayed, CASE WHEN NOT g.granted THEN c.holder END,
-         CASE WHEN NOT g.granted THEN c.host END, CASE WHEN NOT g.granted THEN c.heartbeat_at END,
-         CASE WHEN NOT g.granted THEN c.expires_at END, c.held_key, c.retry_at, c.store_now
-    FROM leasehold_internal.chunk_claim(set, chunk_claim.key, max, chunk_claim.ttl, older_than, h.name, request_id,
-                                        h.host, h.boot_id, h.pid, h.process_start, h.tty, h.instance, NULL) AS c
-   CROSS JOIN LATERAL (SELECT c.outcome = 'granted' AS granted) AS g;
+  FOR answer IN
+    SELECT c.outcome, c.why, c.key, c.token, leasehold_internal.as_json(c.spec), leasehold_internal.as_json(c.cursor),
+           c.rows, c.attempt, c.position, c.hash, c.solo, c.synced_at, c.previous_holder, c.previous_host,
+           CASE WHEN g.granted THEN c.ttl END, CASE WHEN g.granted THEN c.acquired_at END,
+           CASE WHEN g.granted THEN c.expires_at END, c.replayed, CASE WHEN NOT g.granted THEN c.holder END,
+           CASE WHEN NOT g.granted THEN c.host END, CASE WHEN NOT g.granted THEN c.heartbeat_at END,
+           CASE WHEN NOT g.granted THEN c.expires_at END, c.held_key, c.retry_at, c.store_now
+      FROM leasehold_internal.chunk_claim(set, chunk_claim.key, max, chunk_claim.ttl, older_than, h.name, request_id,
+                                          h.host, h.boot_id, h.pid, h.process_start, h.tty, h.instance, NULL) AS c
+     CROSS JOIN LATERAL (SELECT c.outcome = 'granted' AS granted) AS g
+  LOOP
+    RETURN NEXT answer;
+  END LOOP;
+  IF answer.outcome IN ('empty', 'held') THEN
+    PERFORM leasehold_internal.retention_turn();
+  END IF;
 END $$;
 
 COMMENT ON FUNCTION leasehold.chunk_claim IS $doc$Claims up to `max` open chunks of a set, in the order of its plan, without waiting. A chunk whose worker let its lease expire is claimed again, with its cursor.

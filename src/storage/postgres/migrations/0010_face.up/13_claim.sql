@@ -6,7 +6,7 @@ CREATE TYPE leasehold.claim_answer AS (
   key               text,
   token             bigint,
   session_id        text,
-  taken_at          timestamptz,
+  acquired_at       timestamptz,
   expires_at        timestamptz,
   created           boolean,
   replayed          boolean,
@@ -30,7 +30,6 @@ COMMENT ON TYPE leasehold.claim_answer IS $doc$Answer of the functions for items
 
 key: of the item.
 session_id: the session that has it.
-taken_at: since when.
 created: the item is new.
 previous_session, previous_holder: the stale session that the item was taken from.
 held_session, held_label: the session in the way.

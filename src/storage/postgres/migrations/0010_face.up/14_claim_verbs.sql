@@ -12,6 +12,9 @@ BEGIN
   END IF;
   IF key IS NULL THEN
     a := leasehold_internal.claim_next(session_id, session_token, parent, request_id);
+    IF a.outcome IN ('empty', 'held') THEN
+      PERFORM leasehold_internal.retention_turn();
+    END IF;
     RETURN leasehold_internal.claim_face(CASE a.outcome WHEN 'granted' THEN a.key END, a);
   END IF;
   RETURN leasehold_internal.claim_face(

@@ -11,13 +11,13 @@ CREATE TYPE leasehold.schedule_answer AS (
   lost_occurrence   timestamptz,
   lost_holder       text,
   next_run_at       timestamptz,
-  id                bigint,
+  job_id            bigint,
   ttl               interval,
   acquired_at       timestamptz,
   expires_at        timestamptz,
   replayed          boolean,
   paused_at         timestamptz,
-  paused_reason     text,
+  pause_reason      text,
   held_by           text,
   held_host         text,
   held_pid          bigint,
@@ -36,8 +36,8 @@ cause: scheduled, retry (after a failure, a loss or a release) or triggered.
 skipped: missed occurrences that were recorded as skipped.
 lost_occurrence, lost_holder: the run before this one, if its holder let its lease expire.
 next_run_at: when the schedule is due next.
-id: of the job that schedule_fire enqueued.
-paused_at, paused_reason: of a paused schedule.
+job_id: of the job that schedule_fire enqueued.
+paused_at, pause_reason: of a paused schedule.
 $doc$;
 
 CREATE FUNCTION leasehold_internal.schedule_face(a leasehold_internal.schedule_answer)
@@ -140,9 +140,13 @@ CREATE FUNCTION leasehold.schedule_acquire(
 ) RETURNS leasehold.schedule_answer LANGUAGE plpgsql AS $$
 DECLARE
   h leasehold_internal.holder := leasehold_internal.holder_of(holder);
+  a leasehold_internal.schedule_answer := leasehold_internal.schedule_acquire(
+    name, h.name, at_once, ttl, request_id, h.host, h.boot_id, h.pid, h.process_start, h.tty, h.instance);
 BEGIN
-  RETURN leasehold_internal.schedule_face(leasehold_internal.schedule_acquire(
-    name, h.name, at_once, ttl, request_id, h.host, h.boot_id, h.pid, h.process_start, h.tty, h.instance));
+  IF a.outcome IN ('not_due', 'held') THEN
+    PERFORM leasehold_internal.retention_turn();
+  END IF;
+  RETURN leasehold_internal.schedule_face(a);
 END $$;
 
 COMMENT ON FUNCTION leasehold.schedule_acquire IS $doc$Starts a run if the schedule is due and free. Let every host call it: one gets the run.
@@ -155,7 +159,7 @@ Outcomes:
 granted: run it, then complete or fail it.
 not_due: it is due at next_run_at.
 held: another holder runs it.
-paused: it is paused; paused_reason says why.
+paused: it is paused; pause_reason says why.
 busy: it is being changed right now; try again.
 lost: the request id was used before, and that run has ended.
 not_found: there is no such schedule.

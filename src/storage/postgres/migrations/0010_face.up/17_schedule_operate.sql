@@ -10,7 +10,7 @@ COMMENT ON FUNCTION leasehold.schedule_fire IS $doc$Enqueues the job of a schedu
 name: of the schedule.
 
 Outcomes:
-enqueued: id is the job.
+enqueued: job_id is the job.
 not_due: it is due at next_run_at.
 paused: it is paused.
 busy: it is being changed right now; try again.
@@ -19,7 +19,7 @@ not_found: there is no such schedule, or it has no queue.
 Errors: LH002.
 
 Example:
-SELECT outcome, id, next_run_at FROM leasehold.schedule_fire('nightly');
+SELECT outcome, job_id, next_run_at FROM leasehold.schedule_fire('nightly');
 
 Scope: work.$doc$;
 
@@ -134,6 +134,7 @@ CREATE FUNCTION leasehold.schedule_next(
 DECLARE
   s record;
 BEGIN
+  PERFORM leasehold_internal.require(max BETWEEN 1 AND {bounds.max_next}, 'max is between 1 and {bounds.max_next}');
   SELECT i.cron, i.zone, i.misfire, i.next_run_at, i.next_occurrence, i.wall_now INTO s
     FROM leasehold_internal.schedule_list(name, 1, 0) AS i;
   IF s.cron IS NULL THEN
@@ -149,7 +150,7 @@ END $$;
 COMMENT ON FUNCTION leasehold.schedule_next IS $doc$Lists the next due moments of a schedule. A pause has one, since the next depends on the run.
 
 name: of the schedule.
-max: at most so many.
+max: at most so many, 1 to {bounds.max_next}.
 
 Answer:
 occurrence: a row for each.

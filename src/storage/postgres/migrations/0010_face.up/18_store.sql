@@ -1,17 +1,13 @@
 -- The store as a whole.
 
--- Programs that know only SQL call this in their loop, so this is where they prune. A step cannot run at a higher
--- isolation level.
 CREATE FUNCTION leasehold.await_topic(topic text, wait interval DEFAULT '1 minute', OUT until timestamptz)
 LANGUAGE plpgsql AS $$
 BEGIN
-  IF current_setting('transaction_isolation') = 'read committed' THEN
-    PERFORM leasehold_internal.retention_step(256);
-  END IF;
+  PERFORM leasehold_internal.retention_turn();
   until := leasehold_internal.await_topic(topic, wait);
 END $$;
 
-COMMENT ON FUNCTION leasehold.await_topic IS $doc$Asks for notifications about a topic for a while. Changes notify the channel leasehold only while a caller waits for them. See "How to wait". It also removes a little of what the store keeps no longer, so that nothing has to be swept.
+COMMENT ON FUNCTION leasehold.await_topic IS $doc$Asks for notifications about a topic for a while. Changes notify the channel leasehold only while a caller waits for them. See "How to wait". If it is time, it also removes a little of what the store keeps no longer.
 
 topic: queue:NAME, job:ID, lock:NAME, chunks:SET, item:KEY or schedules.
 wait: up to a day; call it again before it ends.
@@ -28,11 +24,12 @@ Scope: work.$doc$;
 
 CREATE FUNCTION leasehold.recover(
   max bigint DEFAULT {defaults.recover_batch}, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint,
-  OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
+  OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT lapsed bigint, OUT unblocked bigint,
+  OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT r.locks, r.leases, r.jobs, r.chunks, r.claims, r.runs, r.failed, r.unblocked, r.store_now
-    INTO locks, leases, jobs, chunks, claims, runs, failed, unblocked, store_now
+  SELECT r.locks, r.leases, r.jobs, r.chunks, r.claims, r.runs, r.failed, r.lapsed, r.unblocked, r.store_now
+    INTO locks, leases, jobs, chunks, claims, runs, failed, lapsed, unblocked, store_now
     FROM leasehold_internal.recover(max) AS r;
 END $$;
 
@@ -44,6 +41,7 @@ Answer:
 locks, jobs, chunks, claims, runs: what is free again.
 leases: leases that ended.
 failed: jobs whose budget of crashes is spent.
+lapsed: jobs that were not started in time.
 unblocked: jobs that waited for others.
 
 Errors: LH002.

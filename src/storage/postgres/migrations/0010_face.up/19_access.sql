@@ -10,8 +10,32 @@ CREATE VIEW leasehold.audit AS
   SELECT a.id, a.at, a.who AS by, a.act, a.key, a.outcome, a.detail, a.request_id
     FROM leasehold_internal.audit_list(NULL, NULL, NULL, NULL, NULL, NULL, 9223372036854775807) AS a;
 
-COMMENT ON VIEW leasehold.tokens IS 'API tokens: scope, patterns, expiry, last use. Reading it needs scope admin.';
-COMMENT ON VIEW leasehold.audit IS 'The audit log: who changed what through the server. Reading it needs scope admin.';
+COMMENT ON VIEW leasehold.tokens IS $doc$API tokens: scope, patterns, expiry, last use. Reading it needs scope admin.
+
+id, name: of the token.
+state: active, expired or revoked.
+scope: read, produce, work or admin.
+only: patterns of the things that it may touch; empty: everything.
+created_at, expires_at: since when and until when it is valid.
+last_used_at: noted once in a while.
+revoked_at: when it was revoked.
+
+Example:
+SELECT id, name, state, scope, last_used_at FROM leasehold.tokens;$doc$;
+
+COMMENT ON VIEW leasehold.audit IS $doc$The audit log: who changed what through the server. Reading it needs scope admin.
+
+id: ascending.
+at: when.
+by: the API token.
+act: what was called.
+key: what it was about.
+outcome: done, or the code of the refusal.
+detail: more about it.
+request_id: of the HTTP request.
+
+Example:
+SELECT at, by, act, key, outcome FROM leasehold.audit ORDER BY id DESC LIMIT 20;$doc$;
 
 -- One function creates and revokes, so that the face has few functions.
 CREATE FUNCTION leasehold.token_set(

@@ -1,4 +1,4 @@
-"""Runs the checks of a recipe, each under its name, and prints one line for each. recipes/refresh uses it, too."""
+"""Runs the checks of a recipe, each under its name, and prints one line for each."""
 
 import difflib
 
