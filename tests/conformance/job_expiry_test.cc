@@ -25,6 +25,15 @@ TEST_P(JobExpiryTest, Promise06_TheNextClaimTakesExpiredWorkWithoutASweep) {
   EXPECT_GT(next.token, first.token);
 }
 
+TEST_P(JobExpiryTest, TheEventSaysHowLongTheJobsWereFree) {
+  add_many(jobs(), "q", 2);
+  claim(jobs(), "q", {.max = 2, .ttl = 30s}, by("alice"));
+  advance(35s + 160ms);
+  claim_one(jobs(), "q", "bob", 30s);
+  const auto event = must(store().events()).back();
+  EXPECT_EQ(event.what + ": " + event.detail, "reclaimed: 2 jobs, free for 5160 ms");
+}
+
 TEST_P(JobExpiryTest, OnesOwnExpiredWorkCanBeClaimedAgain) {
   add(jobs(), "q");
   const auto first = claim_one(jobs(), "q", "alice", 30s);

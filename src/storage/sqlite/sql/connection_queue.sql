@@ -303,7 +303,9 @@ BEGIN
      AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = g.job_id AND s.token = g.token);
   INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, previous_holder, detail)
   SELECT NEW.now, 'job', g.queue, 'reclaimed', max(g.token), NEW.holder, NEW.host, l.holder,
-         count(*) || CASE count(*) WHEN 1 THEN ' job' ELSE ' jobs' END || coalesce(', ' || nullif(NEW.detail, ''), '')
+         count(*) || CASE count(*) WHEN 1 THEN ' job' ELSE ' jobs' END
+           || coalesce(', ' || nullif(NEW.detail, ''),
+                       ', free for ' || ((NEW.now - l.expires_at) / 1000) || ' ms')
     FROM leasehold_job_grant AS g JOIN leasehold_lease AS l ON l.id = g.lease_id
    WHERE g.lease_id = NEW.lease_id AND NEW.reason <> 'closed'
    GROUP BY g.queue;

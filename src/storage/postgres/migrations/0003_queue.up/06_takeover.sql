@@ -107,17 +107,20 @@ CREATE FUNCTION leasehold_internal.lease_reclaim(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   dead_holder text;
+  lapsed_at   timestamptz;
 BEGIN
   UPDATE leasehold_internal.lease AS l SET ended_at = p_moment, end_reason = 'expired', end_detail = p_detail
    WHERE l.id = p_lease_id
-  RETURNING l.holder INTO dead_holder;
+  RETURNING l.holder, l.expires_at INTO dead_holder, lapsed_at;
   -- Every job was settled and only the tidying is missing: the lease is completed.
   UPDATE leasehold_internal.lease AS l SET end_reason = 'completed', end_detail = NULL
    WHERE l.id = p_lease_id AND l.kind = 'job'
      AND NOT EXISTS (SELECT FROM leasehold_internal.lease_unsettled(p_lease_id));
   INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, previous_holder, detail)
   SELECT p_moment, 'job', u.queue, 'reclaimed', max(u.token), p_claimer, p_claimer_host, dead_holder,
-         count(*) || CASE WHEN count(*) = 1 THEN ' job' ELSE ' jobs' END || coalesce(', ' || nullif(p_detail, ''), '')
+         count(*) || CASE WHEN count(*) = 1 THEN ' job' ELSE ' jobs' END
+           || coalesce(', ' || nullif(p_detail, ''),
+                       ', free for ' || floor(extract(epoch FROM p_moment - lapsed_at) * 1000)::bigint || ' ms')
     FROM leasehold_internal.lease_unsettled(p_lease_id) AS u GROUP BY u.queue;
   SELECT b.jobs, b.failed INTO jobs, failed
     FROM leasehold_internal.lease_give_back(p_lease_id, true, p_moment) AS b;
