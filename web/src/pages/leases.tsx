@@ -9,7 +9,8 @@ import { count, visible } from '../base/text';
 import { ms, second, span, storeNow } from '../base/time';
 import type { Takeover } from '../timeline/history';
 import { history, ownerOf, queueOfJob, startHistory, version } from '../timeline/live';
-import { sentence, Timeline } from '../timeline/view';
+import { Timeline } from '../timeline/view';
+import { gapWords, sentence } from '../timeline/words';
 import { Choice, Select, Text } from '../ui/fields';
 import { Card, Empty, hasFilter, Loading, NoMatch, Title, When, Who } from '../ui/parts';
 import { Beats, Remaining, Ring } from '../ui/ring';
@@ -119,7 +120,7 @@ function Takeovers({ all, chosen, onChoose }: { all: Takeover[]; chosen: Takeove
                 <svg class="story-arrow" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
                   <path d="M0 4H97" />
                 </svg>
-                <span class="story-gap">{one.gap === null ? '' : span(one.gap)}</span>
+                <span class="story-gap">{gapWords(one)}</span>
               </span>
               <span class="story-to">
                 <Icon name="arrow" />

@@ -8,7 +8,7 @@ import { href } from '../base/router';
 import { digits, roughly, short, visible } from '../base/text';
 import { ms, second, span } from '../base/time';
 import { history, startHistory, version } from '../timeline/live';
-import { sentence } from '../timeline/view';
+import { sentence } from '../timeline/words';
 import { Bars } from '../ui/chart';
 import { Icon } from '../ui/icons';
 import { Bar, Card, Empty, Title, When } from '../ui/parts';

@@ -31,7 +31,9 @@ export interface Takeover {
   from: string;
   to: string;
   cause: string;
-  /** Milliseconds between the end of one grant and the start of the next; null if unknown. */
+  /** When the lease of `from` ended: its expiry, or the end of its process; NaN if unknown. */
+  ended: number;
+  /** Milliseconds from there to the takeover; null if unknown. */
   gap: number | null;
   /** "3 jobs" */
   extent: string;
@@ -42,6 +44,7 @@ export interface Takeover {
 /** A dead holder whose work is not taken over yet. */
 interface Dead {
   who: string;
+  /** When its lease ended; NaN if unknown. */
   at: number;
   cause: string;
   grant: Grant | null;
@@ -59,7 +62,9 @@ const ends = new Set(['released', 'expired', 'revoked', 'completed', 'failed', '
 const deaths = new Set(['expired', 'lost', 'revoked']);
 const laneKinds = new Set(['lock', 'job', 'chunk', 'item', 'session', 'schedule', 'row']);
 const kept = 2500;
-const ranOut = 'lease ran out';
+export const ranOut = 'lease ran out';
+/** A job's lease is shared by all jobs of its worker, so it says little about when this job began. */
+const briefly = 2000;
 
 const nameOf = (holder: Holder | null): string => holder?.name ?? '';
 
@@ -104,22 +109,24 @@ export class History {
 
   private addJobEvent(lane: Lane, event: Event, at: number): boolean {
     if (event.what !== 'reclaimed') return false;
-    const [extent, cause] = (event.detail ?? '').split(', ');
+    const { extent, cause, ended } = takenBack(event.detail ?? '', at);
     const from = nameOf(event.previous_holder);
     const to = nameOf(event.holder);
     const known = lane.grants.filter((grant) => grant.who === from && (grant.end === null || Math.abs(grant.end - at) < 1500));
     // A token is the store's time in microseconds when the grant began. Only an admin sees it.
     const token = event.token ?? 0;
-    const began = token > 1e15 ? token / 1000 : at - 400;
-    if (known.length === 0) known.push(this.put(lane, { who: from, start: began, end: at }));
+    const end = Number.isNaN(ended) ? at : ended;
+    const began = token > 1e15 ? token / 1000 : end - 400;
+    if (known.length === 0) known.push(this.put(lane, { who: from, start: Math.min(began, end), end }));
     for (const grant of known) {
-      grant.end = at;
+      grant.end = Math.max(grant.start, end);
       grant.how = 'expired';
     }
     const grant = known[known.length - 1] ?? null;
     this.takeovers.push({
-      at, kind: 'job', key: lane.key, from, to, cause: cause || ranOut, extent: extent ?? '',
-      gap: null, fromGrant: grant, toGrant: null,
+      // Without a holder, no claim took the jobs back: they still wait for one.
+      at, kind: 'job', key: lane.key, from, to, cause, extent, ended, gap: to ? gapBetween(ended, at) : null, fromGrant: grant,
+      toGrant: null,
     });
     return true;
   }
@@ -158,8 +165,8 @@ export class History {
     // If a session opens again under its name, that is no takeover.
     if (dead?.who && (dead.grant !== grant || taken) && lane.kind !== 'session') {
       this.takeovers.push({
-        at, kind: lane.kind, key: lane.key, from: dead.who, to: who, cause: dead.cause, extent: '',
-        gap: Number.isNaN(dead.at) ? null : Math.max(0, at - dead.at), fromGrant: dead.grant, toGrant: grant,
+        at, kind: lane.kind, key: lane.key, from: dead.who, to: who, cause: dead.cause, extent: '', ended: dead.at,
+        gap: gapBetween(dead.at, at), fromGrant: dead.grant, toGrant: grant,
       });
     }
   }
@@ -174,7 +181,7 @@ export class History {
     if (!deaths.has(how)) return;
     let cause = event.detail || ranOut;
     if (how === 'revoked') cause = `revoked${event.detail ? `: ${event.detail}` : ''}`;
-    lane.dead = grant ? deadOf(grant, at, cause) : { who, at, cause, grant };
+    lane.dead = grant ? deadOf(grant, at, cause) : { who, at: cause === ranOut ? NaN : at, cause, grant };
   }
 
   /**
@@ -209,13 +216,13 @@ export class History {
     if (!before || before.end === null) return;
     const end = before.end;
     const takeover = this.takeovers.find(
-      (one) => one.kind === 'job' && one.key === lane.key && one.from === before.who && one.toGrant === null && Math.abs(one.at - end) < 2000,
+      (one) => one.kind === 'job' && one.key === lane.key && one.from === before.who && one.toGrant === null && Math.abs(endOf(one) - end) < briefly,
     );
     if (!takeover) return;
     takeover.to ||= grant.who;
     takeover.fromGrant = before;
     takeover.toGrant = grant;
-    takeover.gap = Math.max(0, grant.start - end);
+    takeover.gap ??= gapBetween(takeover.ended, grant.start);
   }
 
   /** The lease is gone. For all kinds but jobs, an event says how it ended. */
@@ -246,9 +253,25 @@ function close(grant: Grant, at: number, how: string): void {
   grant.how = how;
 }
 
-/** If a lease ran out, it ended at its expiry, not at the moment when the next holder noticed. */
+/**
+ * If a lease ran out, it ended at its expiry, not at the moment when the next holder noticed. If the page has not seen the
+ * lease, only the store knows when that was (past.ts).
+ */
 function deadOf(grant: Grant, at: number, cause: string): Dead {
-  const expired = cause === ranOut && grant.until > 0 && grant.until < at;
-  if (expired) grant.end = grant.until;
-  return { who: grant.who, at: expired ? grant.until : at, cause, grant };
+  if (cause !== ranOut) return { who: grant.who, at, cause, grant };
+  const known = grant.until > 0 && grant.until <= at;
+  if (known) grant.end = grant.until;
+  return { who: grant.who, at: known ? grant.until : NaN, cause, grant };
 }
+
+/** "3 jobs, process gone" or "3 jobs, free for 5160 ms": what the event of a queue says of the jobs that it got back. */
+function takenBack(detail: string, at: number): { extent: string; cause: string; ended: number } {
+  const [extent = '', why = ''] = detail.split(', ');
+  const free = /^free for (\d+) ms$/.exec(why);
+  if (free) return { extent, cause: ranOut, ended: at - Number(free[1]) };
+  return { extent, cause: why || ranOut, ended: why ? at : NaN };
+}
+
+export const gapBetween = (ended: number, taken: number): number | null => (Number.isNaN(ended) ? null : Math.max(0, taken - ended));
+/** When the grant of the holder before ends in the picture. */
+export const endOf = (one: Takeover): number => (Number.isNaN(one.ended) ? one.at : one.ended);

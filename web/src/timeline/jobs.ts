@@ -1,34 +1,41 @@
-// Grants of jobs that ended before the page looked: the attempts of the jobs that were taken over lately.
+// Grants of jobs that the page did not see: the attempts of the jobs that were taken over lately.
 import { call } from '../api/call';
 import { ms, storeNow } from '../base/time';
-import type { JobAttempt, JobInfo } from '../api/types';
-import type { Grant, History, Takeover } from './history';
+import type { JobAttempt } from '../api/types';
+import { endOf, gapBetween, type Grant, type History, type Takeover } from './history';
 
 /** How many jobs this asks for: the picture has no room for more. */
 const most = 16;
 const recent = 3_600_000;
 
-/** True if there was something to learn. */
-export async function learnJobs(history: History, queueOfJob: Map<string, string>): Promise<boolean> {
+/** Takeovers that the attempts of their jobs have confirmed. */
+const sure = new WeakSet<Takeover>();
+
+/** Asks for the attempts of jobs that were taken over: they say to the millisecond who had the job, and when. */
+export async function learnJobs(history: History): Promise<void> {
   const since = storeNow() - recent;
-  const open = history.since(since).filter((one) => one.kind === 'job' && one.toGrant === null);
-  const queues = [...new Set(open.map((one) => one.key))];
-  for (const queue of queues.slice(0, 4)) {
-    try {
-      const { items } = await call('job.list', { queue, max: 200 });
-      const jobs = items.filter((job) => job.attempts > 1 && (job.finished_at === null || ms(job.finished_at) > since));
-      await Promise.all(jobs.slice(0, most).map((job) => learn(history, job)));
-      for (const job of jobs) queueOfJob.set(String(job.id), job.queue);
-    } catch {
-      // Then the page has only the events.
+  const open = history.since(since).filter((one) => one.kind === 'job' && !sure.has(one));
+  if (open.length === 0) return;
+  const jobs = new Map(open.filter((one) => one.fromGrant?.job).map((one) => [one.fromGrant?.job ?? '', one.key]));
+  try {
+    if (jobs.size < open.length) {
+      const from = Math.min(...open.map((one) => endOf(one))) - 1000;
+      const { items } = await call('lease.history', { kind: 'job', since: new Date(from).toISOString(), max: 500 });
+      for (const told of items) {
+        const end = ms(told.ended_at);
+        const same = open.find((one) => one.from === told.holder.name && Math.min(Math.abs(endOf(one) - end), Math.abs(one.at - end)) < 50);
+        if (same) jobs.set(told.key, same.key);
+      }
     }
+    await Promise.all([...jobs].slice(-most).map(([id, queue]) => learn(history, queue, Number(id))));
+  } catch {
+    // Then the page has only the events.
   }
-  return queues.length > 0;
 }
 
-async function learn(history: History, job: JobInfo): Promise<void> {
-  const { items } = await call('job.attempts', { id: job.id });
-  addAttempts(history, job.queue, String(job.id), items);
+async function learn(history: History, queue: string, id: number): Promise<void> {
+  const { items } = await call('job.attempts', { id });
+  addAttempts(history, queue, String(id), items);
 }
 
 const died = (attempt: JobAttempt): boolean => attempt.outcome === 'expired' || attempt.outcome === 'returned';
@@ -40,7 +47,7 @@ const isSame = (grant: Grant, job: string, start: number, end: number | null): b
 /** Completes the grants of a queue, and says where the arrows of its takeovers begin and end. */
 export function addAttempts(history: History, queue: string, job: string, attempts: JobAttempt[]): void {
   const lane = history.lane('job', queue);
-  let before: { attempt: JobAttempt; grant: Grant } | null = null;
+  let before: { grant: Grant; end: number } | null = null;
   for (const attempt of [...attempts].sort((a, b) => a.number - b.number)) {
     const start = ms(attempt.started_at);
     const who = attempt.holder?.name ?? '';
@@ -56,19 +63,31 @@ export function addAttempts(history: History, queue: string, job: string, attemp
     grant.start = start;
     grant.end = end;
     grant.how = died(attempt) ? 'expired' : attempt.outcome;
-    if (before && died(before.attempt)) tie(history.takeovers, before, grant, queue);
-    before = { attempt, grant };
+    if (end !== null && died(attempt)) {
+      const takeover = takeoverOf(history.takeovers, grant, end, queue);
+      // The attempt ends when a claim took the job back; the event says since when it was free.
+      if (takeover && !Number.isNaN(takeover.ended)) grant.end = Math.max(start, takeover.ended);
+    }
+    if (before) tie(history, before, grant, queue);
+    before = end !== null && died(attempt) ? { grant, end } : null;
   }
 }
 
-function tie(takeovers: Takeover[], before: { attempt: JobAttempt; grant: Grant }, grant: Grant, queue: string): void {
-  const at = before.grant.end ?? grant.start;
-  const known = takeovers.find(
-    (one) => one.kind === 'job' && one.key === queue && one.from === before.grant.who && Math.abs(one.at - at) < 50,
-  );
-  if (!known || known.toGrant) return;
+const takeoverOf = (takeovers: Takeover[], dead: Grant, at: number, queue: string): Takeover | undefined =>
+  takeovers.find((one) => one.kind === 'job' && one.key === queue && one.from === dead.who && Math.abs(one.at - at) < 50);
+
+/** Several jobs may be taken back at once: the first that is seen shows where the arrow leads. */
+function tie(history: History, before: { grant: Grant; end: number }, grant: Grant, queue: string): void {
+  const known = takeoverOf(history.takeovers, before.grant, before.end, queue);
+  if (!known || sure.has(known) || (known.toGrant && known.toGrant !== grant)) return;
+  sure.add(known);
+  const guess = known.fromGrant;
+  if (guess && guess !== before.grant && !guess.job) {
+    const lane = history.lane('job', queue);
+    lane.grants = lane.grants.filter((one) => one !== guess);
+  }
   known.fromGrant = before.grant;
   known.toGrant = grant;
   known.to ||= grant.who;
-  known.gap = Math.max(0, grant.start - at);
+  known.gap = gapBetween(known.ended, grant.start);
 }

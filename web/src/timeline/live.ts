@@ -37,14 +37,22 @@ export function ownerOf(lease: LeaseInfo): string {
   return lease.holder.name;
 }
 
+/** If there is only one queue, a job is in it. */
+function queueOf(job: string): string | undefined {
+  const queues = live.queues.peek().rows;
+  if (queues.size === 1 && !queueOfJob.has(job)) for (const name of queues.keys()) queueOfJob.set(job, name);
+  return queueOfJob.get(job);
+}
+
 function see(lease: Row<'leases'>): void {
-  const key = lease.kind === 'job' ? queueOfJob.get(lease.key) : lease.key;
+  const key = lease.kind === 'job' ? queueOf(lease.key) : lease.key;
   if (key === undefined) return;
   const who = ownerOf(lease);
   const since = ms(lease.since);
   const job = lease.kind === 'job' ? lease.key : '';
-  const isNew = job !== '' && watching && !shownAt.has(lease.row);
-  history.seeLease(lease, key, who, isNew ? Math.max(since, storeNow()) : since);
+  // The lease of a worker is older than most of its jobs: then the job began just now.
+  const isOld = job !== '' && watching && !shownAt.has(lease.row) && since < storeNow() - 2000;
+  history.seeLease(lease, key, who, isOld ? storeNow() : since);
   shownAt.set(lease.row, { kind: lease.kind, key, who, job, since });
 }
 
@@ -78,14 +86,17 @@ async function learnQueues(): Promise<void> {
 
 let learning = 0;
 function takeEvent(event: Event): void {
+  const before = history.takeovers.length;
   if (!history.addEvent(event)) return;
   version.value += 1;
-  // If a job ran too briefly for the page to see its lease, only its attempts show it.
-  if (event.kind === 'job' && learning === 0) learning = window.setTimeout(() => void learnLater(), 4000);
+  // The store knows the gap, even if the page has not seen the lease or the job.
+  if (history.takeovers.length > before && learning === 0) learning = window.setTimeout(() => void learnLater(event), 2500);
 }
 
-async function learnLater(): Promise<void> {
-  if (await learnJobs(history, queueOfJob)) version.value += 1;
+async function learnLater(event: Event): Promise<void> {
+  if (event.kind !== 'job' || history.since(ms(event.at)).some((one) => one.kind !== 'job')) await learnPast(history, ms(event.at) - 1000);
+  await learnJobs(history);
+  version.value += 1;
   learning = 0;
 }
 
@@ -120,7 +131,7 @@ export async function startHistory(): Promise<void> {
   version.value += 1;
   await learnQueues();
   watching = true;
-  await learnJobs(history, queueOfJob);
+  await learnJobs(history);
   version.value += 1;
 }
 

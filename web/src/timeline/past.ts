@@ -2,12 +2,12 @@
 import { call } from '../api/call';
 import type { GrantInfo } from '../api/types';
 import { ms } from '../base/time';
-import type { Grant, History } from './history';
+import { ranOut, type Grant, type History } from './history';
 
 const most = 500;
 const pages = 3;
 
-/** Completes the history since then, which came from events. */
+/** Completes the history since then, which came from events. Those of jobs say all that is needed (jobs.ts). */
 export async function learnPast(history: History, since: number): Promise<void> {
   let page: string | null = null;
   try {
@@ -28,14 +28,20 @@ export async function learnPast(history: History, since: number): Promise<void> 
 
 const near = (a: number, b: number): boolean => Math.abs(a - b) < 5;
 
-function complete(history: History, told: GrantInfo): void {
+/** What the store says counts more than what the page saw. */
+export function complete(history: History, told: GrantInfo): void {
   const start = ms(told.since);
   const lane = history.lane(told.kind, told.key);
   const grant = lane.grants.find((one) => near(one.start, start));
   if (grant) completeGrant(grant, told);
   if (told.gap_seconds === null) return;
   const takeover = history.takeovers.find((one) => one.kind === told.kind && one.key === told.key && near(one.at, start));
-  if (takeover) takeover.gap ??= told.gap_seconds * 1000;
+  if (!takeover) return;
+  takeover.gap = told.gap_seconds * 1000;
+  takeover.ended = start - takeover.gap;
+  if (takeover.cause === ranOut && told.cause === 'process gone') takeover.cause = told.cause;
+  const before = takeover.fromGrant;
+  if (before) before.end = Math.max(before.start, takeover.ended);
 }
 
 function completeGrant(grant: Grant, told: GrantInfo): void {

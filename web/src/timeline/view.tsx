@@ -8,6 +8,7 @@ import { Kind } from '../ui/state';
 import type { Grant, Takeover } from './history';
 import { history, version } from './live';
 import { axis, barHeight, layOut, rowHeight, type Arrow, type Bar, type DrawnLane, type Grouping, type View } from './layout';
+import { sentence } from './words';
 
 interface Props {
   grouping: Grouping;
@@ -167,13 +168,6 @@ function ArrowView({ arrow, chosen, onChoose }: { arrow: Arrow; chosen: boolean;
       ) : null}
     </g>
   );
-}
-
-/** "bob took lock deploy over from alice: process gone, after 41 ms" */
-export function sentence(one: Takeover): string {
-  const what = one.kind === 'job' ? `${one.extent || 'a job'} of queue ${one.key}` : `${one.kind} ${one.key}`;
-  const who = one.to ? `${one.to} took ${what} over from ${one.from}` : `${what} was taken back from ${one.from}`;
-  return visible(`${who}: ${one.cause}${one.gap === null ? '' : `, after ${span(one.gap)}`}`);
 }
 
 function describe(arrows: Arrow[]): string {
