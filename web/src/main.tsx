@@ -1,7 +1,7 @@
 // The dashboard of leasehold: starts the clock, the stream and the router, and draws the page of the address.
 //
-// The first load has the overview and the leases. The other pages come in four chunks: at once when one is wanted, else when
-// the browser has nothing to do.
+// The first load has the overview. The other pages come in five chunks: at once when one is wanted, else when the browser has
+// nothing to do.
 import { effect, signal } from '@preact/signals';
 import { render, type ComponentType, type JSX } from 'preact';
 import { loggedOut } from './api/call';
@@ -11,7 +11,6 @@ import { listenToKeys, pages } from './base/keys';
 import { followLinks, page, param } from './base/router';
 import { visible } from './base/text';
 import { startClock } from './base/time';
-import { Leases } from './pages/leases';
 import { Login } from './pages/login';
 import { Overview } from './pages/overview';
 import { Empty, Title } from './ui/parts';
@@ -23,15 +22,16 @@ import './css/table.css';
 import './css/timeline.css';
 import './css/pages.css';
 
-const views = signal<Record<string, ComponentType>>({ overview: Overview, leases: Leases });
+const views = signal<Record<string, ComponentType>>({ overview: Overview });
 
 type Chunk = () => Promise<Record<string, ComponentType>>;
+const leases: Chunk = () => import('./pages/leases').then((all) => ({ leases: all.Leases }));
 const queues: Chunk = () => import('./pages/queueing').then((all) => ({ queues: all.Queues, queue: all.QueuePage }));
 const jobs: Chunk = () => import('./pages/working').then((all) => ({ jobs: all.Jobs, job: all.JobPage }));
 const plans: Chunk = () => import('./pages/plans').then((all) => ({ syncs: all.Syncs, sync: all.SyncPage, schedules: all.Schedules, schedule: all.SchedulePage }));
 const rest: Chunk = () => import('./pages/rest').then((all) => ({ backlog: all.Backlog, rows: all.Rows, store: all.StorePage }));
 const chunks: Record<string, Chunk> = {
-  queues, queue: queues, jobs, job: jobs, syncs: plans, sync: plans, schedules: plans, schedule: plans, backlog: rest, rows: rest, store: rest,
+  leases, queues, queue: queues, jobs, job: jobs, syncs: plans, sync: plans, schedules: plans, schedule: plans, backlog: rest, rows: rest, store: rest,
 };
 
 const failed = signal(false);
@@ -96,5 +96,5 @@ effect(() => {
 const root = document.getElementById('app');
 if (root) render(<App />, root);
 setTimeout(() => {
-  for (const chunk of [queues, jobs, plans, rest]) void load(chunk);
+  for (const chunk of [leases, queues, jobs, plans, rest]) void load(chunk);
 }, 3000);

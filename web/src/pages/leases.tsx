@@ -4,11 +4,12 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { live, rowsOf, type Row } from '../api/live';
 import { useAct } from '../api/resource';
-import { href, param } from '../base/router';
+import { href, param, setQuery } from '../base/router';
 import { count, visible } from '../base/text';
-import { ms, second, span, storeNow } from '../base/time';
+import { clock, ms, quarter, second, span } from '../base/time';
 import type { Takeover } from '../timeline/history';
 import { history, ownerOf, queueOfJob, startHistory, version } from '../timeline/live';
+import { bestWindow, windows } from '../timeline/layout';
 import { Timeline } from '../timeline/view';
 import { gapWords, sentence } from '../timeline/words';
 import { Choice, Select, Text } from '../ui/fields';
@@ -19,8 +20,8 @@ import { Table } from '../ui/table';
 import { Icon } from '../ui/icons';
 import { revokeButton } from './revoke';
 
-const kinds = ['lock', 'job', 'chunk', 'item', 'session', 'schedule'];
-const windows = [['300', '5 min'], ['60', '1 min'], ['1800', '30 min'], ['7200', '2 h']] as const;
+const kinds = ['lock', 'job', 'chunk', 'item', 'session', 'schedule', 'row'];
+const choices = windows.map((one) => [String(one), one < 3600 ? `${one / 60} min` : `${one / 3600} h`] as const);
 const most = 200;
 
 function wantedLane(kind: string, key: string, holders: string[]): boolean {
@@ -30,8 +31,11 @@ function wantedLane(kind: string, key: string, holders: string[]): boolean {
   return !text || key.toLowerCase().includes(text) || holders.some((who) => who.toLowerCase().includes(text));
 }
 
+/** A lease expires without an event, so a row of the stream may still say that it is held. */
+const stateOf = (lease: Row<'leases'>): string => (lease.state === 'running' && ms(lease.until) < quarter.value ? 'expired' : lease.state);
+
 function wantedLease(lease: Row<'leases'>): boolean {
-  if (param('state') && param('state') !== lease.state) return false;
+  if (param('state') && param('state') !== stateOf(lease)) return false;
   if (param('holder') && param('holder') !== lease.holder.name) return false;
   if (param('kind') && param('kind') !== lease.kind) return false;
   const text = param('q').toLowerCase();
@@ -58,11 +62,18 @@ export function leaseHref(kind: string, key: string): string {
 export function Leases(): JSX.Element {
   const chosen = useSignal<Takeover | null>(null);
   useEffect(() => void startHistory(), []);
-  const window = Number(param('window') || 300) * 1000;
-  const leases = rowsOf('leases').filter(wantedLease);
-  const expired = leases.filter((lease) => lease.state === 'expired').length;
   void version.value;
-  const takeovers = history.since(second.value - window).filter((one) => wantedLane(one.kind, one.key, [one.from, one.to]));
+  const best = bestWindow(history, second.value);
+  const window = Number(param('window') || best) * 1000;
+  const end = Date.parse(param('at')) || 0;
+  const leases = rowsOf('leases').filter(wantedLease);
+  const expired = leases.filter((lease) => stateOf(lease) === 'expired').length;
+  const takeovers = history.since((end || second.value) - window).filter((one) => !end || one.at <= end).filter((one) => wantedLane(one.kind, one.key, [one.from, one.to]));
+  const zoom = (from: number, to: number): void => {
+    const room = Math.max(2000, to - from) * 0.4;
+    chosen.value = null;
+    setQuery({ at: new Date(to + room).toISOString(), window: Math.ceil((to - from + 2 * room) / 1000) });
+  };
   return (
     <>
       <Title
@@ -70,7 +81,7 @@ export function Leases(): JSX.Element {
         sub={
           <>
             {count(leases.length - expired, 'lease')} held, {expired} expired ·{' '}
-            {count(takeovers.length, 'takeover')} in {span(window)}
+            {count(takeovers.length, 'takeover')} in {span(window)}{end ? ` before ${clock(end)}` : ''}
           </>
         }
       />
@@ -85,11 +96,12 @@ export function Leases(): JSX.Element {
         aside={
           <>
             <Choice name="by" label="Lanes" options={[['key', 'by key'], ['holder', 'by holder']]} />
-            <Choice name="window" label="Window" options={windows} />
+            <Choice name="window" label="Window" options={choices} otherwise={String(best)} />
+            {end ? <button class="small" onClick={() => setQuery({ at: '', window: '' })}>Back to now</button> : null}
           </>
         }
       >
-        <Timeline grouping={param('by') === 'holder' ? 'holder' : 'key'} window={window} wanted={wantedLane} chosen={chosen.value} onChoose={(one) => (chosen.value = one)} />
+        <Timeline grouping={param('by') === 'holder' ? 'holder' : 'key'} window={window} end={end} wanted={wantedLane} chosen={chosen.value} onChoose={(one) => (chosen.value = one)} onZoom={zoom} />
       </Card>
       <Takeovers all={takeovers} chosen={chosen.value} onChoose={(one) => (chosen.value = one)} />
       <Live leases={leases} />
@@ -160,11 +172,11 @@ function Live({ leases }: { leases: Row<'leases'>[] }): JSX.Element {
           label="Leases"
           rows={sorted.slice(0, most)}
           keyOf={(lease) => lease.row}
-          rowClass={(lease) => (ms(lease.until) < storeNow() ? 'row-warn' : '')}
+          rowClass={(lease) => (stateOf(lease) === 'expired' ? 'row-warn' : '')}
           columns={[
             { name: 'Left', bare: true, cell: (lease) => <Ring until={ms(lease.until)} ttl={lease.ttl_seconds * 1000} /> },
             { name: 'What', cell: (lease) => <What lease={lease} /> },
-            { name: 'State', cell: (lease) => <State state={lease.state} word={lease.state === 'running' ? 'held' : lease.state} /> },
+            { name: 'State', cell: (lease) => <State state={stateOf(lease)} word={stateOf(lease) === 'running' ? 'held' : stateOf(lease)} /> },
             { name: 'Frees in', number: true, cell: (lease) => <Remaining until={ms(lease.until)} /> },
             { name: 'Holder', cell: (lease) => <Owner lease={lease} /> },
             { name: 'Held for', wide: true, cell: (lease) => <span class="num">{span(second.value - ms(lease.since))}</span> },

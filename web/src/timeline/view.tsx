@@ -4,24 +4,32 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { bucket, visible } from '../base/text';
 import { ago, clock, quarter, span } from '../base/time';
+import { Icon } from '../ui/icons';
 import { Kind } from '../ui/state';
 import type { Grant, Takeover } from './history';
 import { history, version } from './live';
-import { axis, barHeight, layOut, rowHeight, type Arrow, type Bar, type DrawnLane, type Grouping, type View } from './layout';
+import { axis, barHeight, isIdle, layOut, rowTop, type Arrow, type Bar, type Crowd, type DrawnLane, type Grouping, type View } from './layout';
+import type { Label } from './places';
 import { sentence } from './words';
 
 interface Props {
   grouping: Grouping;
-  /** Milliseconds from the left edge to now. */
+  /** Milliseconds from the left edge to now, or to `end`. */
   window: number;
+  /** The right edge of a view that stands still; 0: it follows the time. */
+  end: number;
   wanted: (kind: string, key: string, holders: string[]) => boolean;
   chosen: Takeover | null;
   onChoose: (takeover: Takeover | null) => void;
+  onZoom: (from: number, to: number) => void;
 }
 
 const few = 14;
+/** Below this width, names stand above their lanes; else they have a column of their own, as wide as in timeline.css. */
+const roomy = 560;
+const names = 150;
 
-export function Timeline({ grouping, window, wanted, chosen, onChoose }: Props): JSX.Element {
+export function Timeline({ grouping, window, end, wanted, chosen, onChoose, onZoom }: Props): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
   const all = useSignal(false);
@@ -35,47 +43,67 @@ export function Timeline({ grouping, window, wanted, chosen, onChoose }: Props):
   }, []);
   void version.value;
   const now = quarter.value;
-  const view: View = { from: now - window, to: now + window * 0.14, now, width: Math.max(60, width.value) };
+  const narrow = width.value < roomy;
+  const to = end || now + window * 0.14;
+  const view: View = { from: (end || now) - window, to, now, width: Math.max(60, width.value - (narrow ? 0 : names)), narrow };
   const picture = layOut(history, view, grouping, all.value ? 400 : few, (lane) =>
     wanted(lane.kind, lane.key, lane.grants.map((grant) => grant.who)),
   );
   const x = (time: number): number => ((time - view.from) / (view.to - view.from)) * view.width;
+  const bars = picture.lanes.flatMap((lane) => lane.bars.map((bar) => ({ lane, bar })));
   return (
     <div class="timeline">
-      <div class="lanes">
+      <div class={narrow ? 'lanes lanes-narrow' : 'lanes'} ref={box}>
         <div class="lane-names" aria-hidden="true">
           {picture.lanes.map((lane) => (
             <LaneName key={lane.id} lane={lane} />
           ))}
         </div>
-        <div class="tracks" ref={box}>
+        <div class="tracks">
           {width.value > 0 ? (
-            <svg class="track" width={view.width} height={picture.height + 24} role="img" aria-label={describe(picture.arrows)}>
+            <svg class="track" width={view.width} height={picture.height + 24} role="img" aria-label={describe(picture.arrows, picture.crowds)}>
+              <defs>
+                <pattern id="idle" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                  <path class="idle-line" d="M1 0V6" />
+                </pattern>
+              </defs>
               <Grid view={view} x={x} height={picture.height} lanes={picture.lanes} />
-              {picture.lanes.map((lane) =>
-                lane.bars.map((bar) => (
-                  <BarView
-                    key={`${bar.grant.kind}${bar.grant.key}${bar.grant.who}${bar.grant.start}`}
-                    bar={bar}
-                    lane={lane}
-                    byHolder={grouping === 'holder'}
-                    onPoint={(grant) => (pointed.value = grant)}
-                  />
-                )),
-              )}
+              {bars.map(({ lane, bar }) => (
+                <BarView key={`${bar.grant.kind}${bar.grant.key}${bar.grant.who}${bar.grant.start}`} bar={bar} y={rowTop(lane, bar.row, view)} byHolder={grouping === 'holder'} onPoint={(grant) => (pointed.value = grant)} />
+              ))}
+              {now <= view.to ? (
+                <>
+                  <path class="now" d={`M${x(now).toFixed(1)} 0V${picture.height}`} />
+                  <text class="now-word" x={x(now)} y={picture.height + 16} text-anchor="middle">
+                    now
+                  </text>
+                </>
+              ) : null}
               {picture.arrows.map((arrow) => (
                 <ArrowView key={`${arrow.takeover.key}${arrow.takeover.from}${arrow.takeover.at}`} arrow={arrow} chosen={arrow.takeover === chosen} onChoose={onChoose} />
               ))}
-              <path class="now" d={`M${x(now).toFixed(1)} 0V${picture.height}`} />
-              <text class="now-word" x={x(now)} y={picture.height + 16} text-anchor="middle">
-                now
-              </text>
+              {bars.map(({ bar }) => [<Words key="name" label={bar.name} class="grant-name" />, <Words key="note" label={bar.note} class="idle-words" />])}
+              {picture.arrows.map((arrow) => (
+                <Words key={`${arrow.takeover.key}${arrow.takeover.from}${arrow.takeover.at}`} label={arrow.label} class="takeover-label" />
+              ))}
             </svg>
           ) : null}
+          {picture.crowds.map((crowd) => (
+            <button
+              key={`${crowd.x}${crowd.y}`}
+              class="crowd"
+              style={{ left: `${crowd.x}px`, top: `${crowd.y}px` }}
+              title={`${crowd.text} between ${clock(crowd.from)} and ${clock(crowd.to)}: show them larger`}
+              onClick={() => onZoom(crowd.from, crowd.to)}
+            >
+              <Icon name="failed" />
+              {crowd.text}
+            </button>
+          ))}
         </div>
       </div>
       <p class="pointed" aria-hidden="true">
-        {pointed.value ? aboutGrant(pointed.value, now) : 'Bars are grants, ticks are heartbeats, the pale end is the time left. An arrow is a takeover.'}
+        {pointed.value ? aboutGrant(pointed.value, now) : 'Bars are grants, ticks are heartbeats, the pale end is the time left. An arrow is a takeover; a hatched part has expired and is free.'}
       </p>
       {picture.hidden > 0 || all.value ? (
         <button class="link-button" onClick={() => (all.value = !all.value)}>
@@ -86,10 +114,17 @@ export function Timeline({ grouping, window, wanted, chosen, onChoose }: Props):
   );
 }
 
+const Words = ({ label, class: of }: { label: Label | null; class: string }): JSX.Element | null =>
+  label ? (
+    <text class={of} x={label.x} y={label.y} text-anchor={label.anchor}>
+      {visible(label.text)}
+    </text>
+  ) : null;
+
 function LaneName({ lane }: { lane: DrawnLane }): JSX.Element {
   return (
     <div class={`lane-name ${lane.live ? '' : 'lane-past'}`} style={{ height: `${lane.height}px` }}>
-      <Kind kind={lane.kind} />
+      {lane.kind === 'holder' ? null : <Kind kind={lane.kind} />}
       <b title={visible(lane.key)}>{visible(lane.key)}</b>
     </div>
   );
@@ -122,27 +157,23 @@ function Grid({ view, x, height, lanes }: { view: View; x: (time: number) => num
 
 interface BarProps {
   bar: Bar;
-  lane: DrawnLane;
+  y: number;
   byHolder: boolean;
   onPoint: (grant: Grant | null) => void;
 }
-function BarView({ bar, lane, byHolder, onPoint }: BarProps): JSX.Element {
-  const y = lane.top + 7 + bar.row * rowHeight;
+function BarView({ bar, y, byHolder, onPoint }: BarProps): JSX.Element {
   const hue = `hue-${bucket(byHolder ? bar.grant.key : bar.grant.who, 8)}`;
   const right = bar.x + bar.width;
+  const live = bar.grant.end === null && !bar.idle;
   return (
-    <g class={`grant ${hue} ${bar.grant.end === null ? 'grant-live' : ''} ${bar.died ? 'grant-died' : ''}`} onPointerEnter={() => onPoint(bar.grant)} onPointerLeave={() => onPoint(null)}>
+    <g class={`grant ${hue} ${live ? 'grant-live' : ''} ${bar.died ? 'grant-died' : ''}`} onPointerEnter={() => onPoint(bar.grant)} onPointerLeave={() => onPoint(null)}>
       {bar.ghost > right + 1 ? <rect class="ghost" x={right - 4} y={y + 0.5} width={bar.ghost - right + 4} height={barHeight - 1} rx="4" /> : null}
+      {bar.idle > right ? <rect class="idle" x={right} y={y + 0.5} width={bar.idle - right} height={barHeight - 1} rx="4" fill="url(#idle)" /> : null}
       <rect class="grant-bar" x={bar.x} y={y} width={bar.width} height={barHeight} rx="4" />
       {bar.ticks.map((at) => (
         <path key={at} class="beat" d={`M${at.toFixed(1)} ${y + barHeight - 5}v4`} />
       ))}
-      {bar.name ? (
-        <text class="grant-name" x={Math.max(0, bar.x) + 6} y={y + 13}>
-          {visible(bar.name)}
-        </text>
-      ) : null}
-      {bar.died ? <path class="death" d={`M${right - 4} ${y + 5}l8 8m0-8l-8 8`} /> : null}
+      {bar.died && right >= 0 ? <path class="death" d={`M${right - 4} ${y + 5}l8 8m0-8l-8 8`} /> : null}
     </g>
   );
 }
@@ -161,23 +192,20 @@ function ArrowView({ arrow, chosen, onChoose }: { arrow: Arrow; chosen: boolean;
       <path class="takeover-hit" d={path} />
       <path class="takeover-line" d={path} />
       <path class="takeover-head" d={head} />
-      {arrow.label ? (
-        <text class="takeover-label" x={arrow.labelX} y={arrow.labelY} text-anchor={arrow.anchor}>
-          {visible(arrow.label)}
-        </text>
-      ) : null}
     </g>
   );
 }
 
-function describe(arrows: Arrow[]): string {
-  if (arrows.length === 0) return 'Timeline of grants; no takeover in this window';
-  return `Timeline of grants, with ${arrows.length} takeovers. ${arrows.slice(0, 5).map((arrow) => sentence(arrow.takeover)).join('. ')}`;
+function describe(arrows: Arrow[], crowds: Crowd[]): string {
+  const count = crowds.reduce((sum, crowd) => sum + crowd.takeovers.length, arrows.length);
+  if (count === 0) return 'Timeline of grants; no takeover in this window';
+  return `Timeline of grants, with ${count} takeovers. ${arrows.slice(0, 5).map((arrow) => sentence(arrow.takeover)).join('. ')}`;
 }
 
 function aboutGrant(grant: Grant, now: number): string {
   const process = [grant.host, grant.pid ? `pid ${grant.pid}` : ''].filter(Boolean).join(', ');
-  const length = span((grant.end ?? now) - grant.start);
-  const end = grant.end === null ? `held for ${length}` : `${grant.how} ${ago(grant.end, now)}, after ${length}`;
+  const idle = isIdle(grant, now);
+  const length = span((idle ? grant.until : (grant.end ?? now)) - grant.start);
+  const end = idle ? `expired ${ago(grant.until, now)}, and not taken over` : grant.end === null ? `held for ${length}` : `${grant.how} ${ago(grant.end, now)}, after ${length}`;
   return visible(`${grant.kind} ${grant.key} · ${grant.who}${process ? ` (${process})` : ''} · since ${clock(grant.start, true)} · ${end}`);
 }

@@ -75,14 +75,16 @@ interface ChoiceProps {
   name: string;
   label: string;
   options: readonly (readonly [value: string, word: string])[];
+  /** What is chosen while the address says nothing. */
+  otherwise?: string;
 }
-/** A few values side by side; the first one is the default and not in the address. */
-export function Choice({ name, label, options }: ChoiceProps): JSX.Element {
-  const chosen = param(name) || options[0]?.[0];
+/** A few values side by side; without `otherwise`, the first one is the default and not in the address. */
+export function Choice({ name, label, options, otherwise }: ChoiceProps): JSX.Element {
+  const chosen = param(name) || (otherwise ?? options[0]?.[0]);
   return (
     <div class="choice" role="group" aria-label={label}>
       {options.map(([value, word], index) => (
-        <button key={value} aria-pressed={chosen === value} onClick={() => setQuery({ [name]: index === 0 ? '' : value })}>
+        <button key={value} aria-pressed={chosen === value} onClick={() => setQuery({ [name]: index === 0 && otherwise === undefined ? '' : value })}>
           {word}
         </button>
       ))}
