@@ -65,6 +65,25 @@ test('an empty store shows the commands that fill it', async () => {
   await close();
 });
 
+test('large numbers do not widen a page', async () => {
+  const { url, call } = await serve(newStore());
+  const jobs = Array.from({ length: 1000 }, () => ({ payload: {} }));
+  for (let i = 0; i < 15; i += 1) await call('job.enqueue_all', { queue: 'demo', jobs });
+  for (let i = 0; i < 119; i += 1) await call('job.claim', { queue: 'demo', ttl_seconds: 600, holder: `worker-${i}` });
+  const { page, close } = await newPage({ width: 390 });
+  const found = [];
+  for (const address of ['', 'queues', 'queue?name=demo', 'jobs', 'leases', 'leases?by=holder', 'store']) {
+    await open(page, url + address);
+    if (address === '') await page.getByText(/119 running · 14.9k available · oldest/).waitFor();
+    if (address === 'jobs') await page.getByText('The first 50 jobs').waitFor();
+    if ((await overflow(page)) > 0) found.push(`/${address} scrolls sideways`);
+  }
+  assert.deepEqual(found, []);
+  await open(page, url);
+  await page.locator('.tile', { hasText: 'Workers' }).getByText('119', { exact: true }).waitFor();
+  await close();
+});
+
 test('an empty result names the filter to drop', async () => {
   const { page, close } = await newPage();
   await open(page, `${server.url}leases?q=nothing&kind=lock`);

@@ -5,7 +5,7 @@ import { rowsOf } from '../api/live';
 import { usePages } from '../api/resource';
 import type { JobInfo } from '../api/types';
 import { href, param } from '../base/router';
-import { digits, utcOf, visible } from '../base/text';
+import { count, digits, utcOf, visible } from '../base/text';
 import { moment, ms } from '../base/time';
 import { Select, Text } from '../ui/fields';
 import { Card, Empty, hasFilter, More, NoMatch, Show, Title, When, Who } from '../ui/parts';
@@ -52,7 +52,7 @@ export function Jobs(): JSX.Element {
         <Text name="after" label="Enqueued after" type="datetime-local" />
         <Text name="before" label="Enqueued before" type="datetime-local" />
       </div>
-      <Card title={data ? `${digits(data.items.length)}${data.next ? ' of more' : ''} jobs` : 'Jobs'} aside={<Bulk chosen={chosen.value} filters={filters} searching={text !== ''} after={after} />}>
+      <Card title={data ? data.next ? `The first ${digits(data.items.length)} jobs` : count(data.items.length, 'job') : 'Jobs'} aside={<Bulk chosen={chosen.value} filters={filters} searching={text !== ''} after={after} />}>
         <Show of={found.value}>
           {({ items, next }) =>
             items.length === 0 && !next ? (

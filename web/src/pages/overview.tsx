@@ -13,6 +13,7 @@ import { Bars } from '../ui/chart';
 import { Icon } from '../ui/icons';
 import { Bar, Card, Empty, Title, When } from '../ui/parts';
 import { Kind } from '../ui/state';
+import { useCompleted } from './totals';
 import { warningsOf } from './warnings';
 
 const steps = 30;
@@ -77,14 +78,18 @@ export function Overview(): JSX.Element {
 }
 
 function Numbers(): JSX.Element {
+  const completed = useCompleted();
   const leases = rowsOf('leases');
+  const expired = leases.filter((lease) => ms(lease.until) < second.value).length;
+  // A worker of a program that only claims is not registered, but holds jobs.
+  const holders = [...rowsOf('workers'), ...leases.filter((lease) => lease.kind === 'job')].map(({ holder }) => `${holder.name} ${holder.host} ${holder.pid}`);
   const queues = rowsOf('queues');
   const sum = (of: (queue: (typeof queues)[number]) => number): number => queues.reduce((all, queue) => all + of(queue), 0);
   const tiles: [title: string, value: number, where: string, sub: string][] = [
-    ['Leases held', leases.filter((lease) => lease.state !== 'expired').length, href('leases'), `${leases.filter((lease) => lease.state === 'expired').length} expired`],
+    ['Leases held', leases.length - expired, href('leases'), `${expired} expired`],
     ['Jobs running', sum((queue) => queue.running), href('jobs', { state: 'running' }), `${short(sum((queue) => queue.available))} available`],
-    ['Done per minute', sum((queue) => queue.completed_last_minute), href('queues'), `${sum((queue) => queue.failed_last_minute)} failed`],
-    ['Workers', rowsOf('workers').length, href('store'), `of ${queues.length} queues`],
+    ['Done per minute', sum((queue) => queue.completed_last_minute), href('queues'), completed ? `${completed} in all` : ''],
+    ['Workers', new Set(holders).size, href('store'), 'registered or busy'],
     ['Sessions', rowsOf('sessions').filter((session) => session.state === 'active' || session.state === 'idle').length, href('backlog'), `${rowsOf('sessions').reduce((all, session) => all + session.claims, 0)} items claimed`],
     ['Syncs at work', rowsOf('chunks').filter((set) => set.state === 'running').length, href('syncs'), `of ${rowsOf('chunks').length}`],
   ];

@@ -11,6 +11,7 @@ import { Card, Empty, Fact, Loading, Moment, Show, Title, When, Who } from '../u
 import { State } from '../ui/state';
 import { Table } from '../ui/table';
 import { enqueueQuestion } from './enqueue';
+import { useCompleted } from './totals';
 import { limitsOf, Mix, pauseButton, queueState } from './queues';
 import type { JobError } from '../api/types';
 
@@ -19,6 +20,7 @@ type Row_ = Row<'queues'>;
 export function QueuePage(): JSX.Element {
   const name = param('name');
   const queue = live.queues.value.rows.get(name);
+  const completed = useCompleted(name);
   if (!queue) {
     return (
       <>
@@ -44,8 +46,9 @@ export function QueuePage(): JSX.Element {
               <a class="large num" href={href('jobs', { queue: name, state: one })}>{digits(queue[one])}</a>
             </Fact>
           ))}
+          <Fact label="completed in all"><span class="large num">{completed || '–'}</span></Fact>
           <Fact label="done in the last minute"><span class="large num">{digits(queue.completed_last_minute)}</span></Fact>
-          <Fact label="failed in the last minute"><span class="large num">{digits(queue.failed_last_minute)}</span></Fact>
+          <Fact label="attempts failed or expired in the last minute"><span class="large num">{digits(queue.failed_last_minute)}</span></Fact>
         </dl>
       </Card>
       <div class="two">

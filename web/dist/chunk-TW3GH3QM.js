@@ -1,0 +1,1 @@
+import{M as i,V as o}from"./chunk-57O6A7ZM.js";function m(e){let r=o("store.metrics",{},[],4e3).value.data;if(!r)return"";let n=r.finished.filter(t=>t.outcome==="completed"&&(e===void 0||t.queue===e));return i(n.reduce((t,s)=>t+s.count,0))}export{m as a};
