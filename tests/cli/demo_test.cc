@@ -30,7 +30,7 @@ TEST_F(Demo, WithoutTheFenceTheVerdictFindsJobsThatWereDoneTwice) {
 TEST_F(Demo, ServesItsPageUntilItIsInterrupted) {
   const auto port = std::to_string(20'000 + ::getpid() % 20'000);
   const auto answers = [&] { return run({"bash", "-c", "exec 3<> /dev/tcp/127.0.0.1/" + port}).exit_code == 0; };
-  auto demo = Process::start({LEASEHOLD_TOOL, "demo", "--jobs", "1000", "--workers", "3", "--serve=127.0.0.1:" + port},
+  auto demo = Process::start({LEASEHOLD_TOOL, "demo", "--jobs", "100", "--workers", "12", "--serve=127.0.0.1:" + port},
                              {{"TMPDIR", folder().path().string()}});
   std::optional<std::string> line;
   do {
@@ -41,9 +41,15 @@ TEST_F(Demo, ServesItsPageUntilItIsInterrupted) {
   demo.signal(SIGINT);
   const auto ended = demo.finish(std::chrono::seconds(30));
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_NE(ended.err.find("http://127.0.0.1:" + port + "/"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("http://127.0.0.1:" + port + "/leases?by=holder\n"), std::string::npos) << ended.err;
   EXPECT_FALSE(answers()) << "its server is there";
   EXPECT_TRUE(std::filesystem::is_empty(folder().path())) << "its folder is there";
+}
+
+TEST_F(Demo, FewJobsAreEnoughOnlyOnAPage) {
+  const auto ended = run({LEASEHOLD_TOOL, "demo", "--jobs", "999"});
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("--jobs: at least 1000 without --serve"), std::string::npos) << ended.err;
 }
 
 TEST_F(Demo, EndedEarlyItLeavesNothingBehind) {

@@ -27,9 +27,9 @@ after(async () => {
 let stores = 0;
 export const newStore = () => `sqlite:${folder}/${(stores += 1)}.db?synchronous=normal`;
 
-/** A process of leasehold: `kill()` is kill -9, `ended` is a promise of its exit code. */
+/** A process of leasehold, on a store unless it has one of its own: `die()` is kill -9, `ended` is a promise of its exit code. */
 export function start(db, ...args) {
-  const child = spawn(tool, ['--db', db, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(tool, [...(db ? ['--db', db] : []), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
   running.add(child);
@@ -55,7 +55,7 @@ export async function run(db, ...args) {
   return child.output();
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {
       const { port } = probe.address();
@@ -64,8 +64,8 @@ function freePort() {
   });
 }
 
-export async function until(what, holds) {
-  const end = Date.now() + patience;
+export async function until(what, holds, most = patience) {
+  const end = Date.now() + most;
   for (;;) {
     if (await holds()) return;
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);

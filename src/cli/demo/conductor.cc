@@ -1,8 +1,10 @@
 #include "cli/demo/conductor.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <csignal>
 #include <sstream>
+#include <vector>
 
 #include "cli/print/print.h"
 
@@ -11,8 +13,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// No incident takes longer, unless the machine is very busy: then the next one begins.
-constexpr Duration incident_patience = milliseconds(2500);
 constexpr Duration goodbye_patience = milliseconds(2000);
 constexpr Duration between_looks = milliseconds(50);
 /// Something is badly wrong if this much time is not enough for all jobs.
@@ -26,20 +26,38 @@ double seconds_since(BootTime begun) { return std::chrono::duration<double>(Boot
 Result<DemoTally> Conductor::run() {
   begun_ = BootClock::now();
   next_incident_ = begun_ + milliseconds(200);
+  if (auto enqueued = enqueue_due(); !enqueued) return enqueued.error();
   if (auto hired = crew_.hire(options_.workers); !hired) return hired.error();
-  const auto too_late = begun_ + patience_with_all + patience_per_job * options_.jobs;
+  const auto too_late = begun_ + patience_with_all + 2 * pace_.whole + patience_per_job * options_.jobs;
   // An incident that has begun is completed.
   while (!interrupted_ && tally_.trouble.empty() && workers_left_ && (incident_ || !everything_is_done())) {
     listen();
+    if (auto enqueued = enqueue_due(); !enqueued) return enqueued.error();
     const auto now = BootClock::now();
     if (!incident_ && now >= next_incident_ && enough_is_left()) begin_incident();
-    if (incident_ && now >= incident_->since + incident_patience) give_up_on_slow_incident();
+    if (incident_ && now >= incident_->since + pace_.incident_patience) give_up_on_slow_incident();
     if (now >= too_late) tally_.trouble = "the jobs took too long";
   }
   tally_.took = BootClock::now() - begun_;
   wind_down();
   tally_.interrupted = interrupted_;
   return tally_;
+}
+
+/// All jobs at once; or, at the pace of a page, seven while the workers could do ten.
+Result<void> Conductor::enqueue_due() {
+  std::int64_t due = options_.jobs;
+  if (pace_.trickles) {
+    const auto arrived = (BootClock::now() - begun_) * options_.workers * 7 / 10 / options_.think();
+    due = std::min<std::int64_t>(due, options_.workers + arrived);
+  }
+  if (due <= enqueued_) return {};
+  // However often its worker is killed, a job of the demo is no suspect.
+  const std::vector<NewJob> jobs(static_cast<std::size_t>(due - enqueued_),
+                                 NewJob{.payload = "count me", .max_crashes = 1000});
+  if (auto enqueued = store_.jobs().enqueue(demo_queue, jobs); !enqueued) return enqueued.error();
+  enqueued_ = due;
+  return {};
 }
 
 void Conductor::listen() {
@@ -51,7 +69,7 @@ void Conductor::listen() {
 /// According to the store: a worker may be killed after its commit and before its report.
 bool Conductor::everything_is_done() {
   const auto now = BootClock::now();
-  if (now < next_look_) return false;
+  if (now < next_look_ || enqueued_ < options_.jobs) return false;
   next_look_ = now + between_looks;
   const auto queue = store_.queues().show(demo_queue);
   if (!queue) return false;
@@ -155,7 +173,7 @@ void Conductor::give_up_on_slow_incident() {
 
 void Conductor::end_incident() {
   incident_.reset();
-  next_incident_ = BootClock::now() + milliseconds(draw(100, 400));
+  next_incident_ = BootClock::now() + milliseconds(draw(pace_.least_pause_ms, pace_.most_pause_ms));
 }
 
 void Conductor::narrate(const std::string& line) {

@@ -24,7 +24,12 @@ namespace leasehold::cli {
 class Conductor {
  public:
   Conductor(Crew& crew, const Store& store, const DemoOptions& options, const std::atomic<bool>& interrupted)
-      : crew_(crew), store_(store), options_(options), interrupted_(interrupted), random_(options.seed) {}
+      : crew_(crew),
+        store_(store),
+        options_(options),
+        pace_(options.pace()),
+        interrupted_(interrupted),
+        random_(options.seed) {}
 
   /// Runs until nothing is left to do and every worker has left.
   Result<DemoTally> run();
@@ -40,6 +45,7 @@ class Conductor {
     BootTime since{};
   };
 
+  Result<void> enqueue_due();
   void listen();
   void hear(std::size_t worker, const std::string& line);
   void note_claim(std::size_t worker, JobId job);
@@ -62,6 +68,7 @@ class Conductor {
   Crew& crew_;
   const Store& store_;
   const DemoOptions& options_;
+  const DemoPace pace_;
   const std::atomic<bool>& interrupted_;
   std::mt19937_64 random_;
   DemoTally tally_;
@@ -70,6 +77,7 @@ class Conductor {
   std::map<JobId, BootTime> bereft_;
   std::optional<Incident> incident_;
   int incidents_ = 0;
+  std::int64_t enqueued_ = 0;
   bool workers_left_ = true;
   BootTime begun_{};
   BootTime next_incident_{};

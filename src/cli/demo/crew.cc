@@ -24,9 +24,6 @@ Pipe make_pipe() {
   return {.read_end = run::UniqueFd(ends[0]), .write_end = run::UniqueFd(ends[1])};
 }
 
-/// So that it takes some seconds, whatever the number of jobs: enough time for incidents.
-int think_ms(const DemoOptions& options) { return std::clamp(3000 * options.workers / options.jobs, 1, 20); }
-
 Error cannot_start(int error) {
   return {.code = Errc::internal, .message = fmt::format("cannot start a worker process: {}", std::strerror(error))};
 }
@@ -76,9 +73,10 @@ Result<Crew::Worker> Crew::start() {
   std::vector<std::string> words{"leasehold", "demo-worker",
                                  "--path",    path_,
                                  "--name",    worker.name,
-                                 "--think",   std::to_string(think_ms(options_)),
+                                 "--think",   std::to_string(options_.think() / std::chrono::milliseconds(1)),
                                  "--seed",    std::to_string(options_.seed + static_cast<std::uint64_t>(hired_))};
   if (!options_.fenced) words.emplace_back("--no-fence");
+  if (!options_.serve.empty()) words.emplace_back("--on-page");
   const int error = spawn(worker.pid, std::move(words), orders.read_end.get(), news.write_end.get());
   if (error != 0) return cannot_start(error);
   worker.orders = std::move(orders.write_end);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -59,20 +60,13 @@ class Folder {
   std::string path_;
 };
 
-Result<void> enqueue_jobs(const Store& store, int count) {
-  // However often its worker is killed, a job of the demo is no suspect.
-  const std::vector<NewJob> jobs(static_cast<std::size_t>(count), NewJob{.payload = "count me", .max_crashes = 1000});
-  if (auto enqueued = store.jobs().enqueue(demo_queue, jobs); !enqueued) return enqueued.error();
-  return {};
-}
-
 /// Shows the page before the first worker starts, so that nothing on it is missed.
 Result<void> open_page(const DemoOptions& options, const std::string& file, std::optional<DemoPage>& page) {
   if (options.serve.empty()) return {};
   auto opened = DemoPage::open(demo_url(file), options.serve);
   if (!opened) return opened.error();
   page.emplace(std::move(*opened));
-  say("watch the workers die: {}", page->link());
+  say("watch the workers die: {}leases?by=holder", page->link());
   return {};
 }
 
@@ -83,7 +77,6 @@ Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file,
   auto ledger = Ledger::open(file);
   if (!ledger) return ledger.error();
   if (auto made = ledger->create(); !made) return made.error();
-  if (auto enqueued = enqueue_jobs(*store, options.jobs); !enqueued) return enqueued.error();
   Crew crew(file, options);
   auto seen = Conductor(crew, *store, options, interrupted).run();
   if (!seen) return seen.error();
@@ -92,6 +85,14 @@ Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file,
 
 int demo(const Context& context, DemoOptions& options) {
   // Small enough for every JSON reader, and for typing it again.
+  constexpr int jobs_by_itself = 4000;
+  constexpr int fewest_jobs_by_itself = 1000;
+  constexpr int jobs_on_page = 400;
+  if (options.jobs == 0) options.jobs = options.serve.empty() ? jobs_by_itself : jobs_on_page;
+  if (options.serve.empty() && options.jobs < fewest_jobs_by_itself) {
+    return report(context, {.code = Errc::invalid_argument,
+                            .message = fmt::format("--jobs: at least {} without --serve", fewest_jobs_by_itself)});
+  }
   if (options.seed == 0) options.seed = std::random_device{}() % 1'000'000 + 1;
   catch_interruptions();
   std::signal(SIGPIPE, SIG_IGN);
@@ -109,7 +110,7 @@ int demo(const Context& context, DemoOptions& options) {
     print_verdict(options, *verdict);
   }
   if (page && !interrupted) {
-    say("the page stays until you press Ctrl-C: {}", page->link());
+    say("the page stays until you press Ctrl-C: {}leases?by=holder", page->link());
     page->wait_for(interrupted);
     return verdict->passed ? exit_code::ok : exit_code::failure;
   }
@@ -120,6 +121,11 @@ int demo(const Context& context, DemoOptions& options) {
 
 }  // namespace
 
+/// So that it takes some time, whatever the number of jobs: enough for incidents.
+Duration DemoOptions::think() const {
+  return std::clamp<Duration>(pace().whole * workers / jobs, std::chrono::milliseconds(1), pace().longest_think);
+}
+
 void add_demo(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "demo", "Kill and stop real workers, and check that every job is done exactly once",
@@ -129,7 +135,7 @@ void add_demo(CLI::App& parent, Context& context) {
   refuse_db(*command, context, "the demo has a store of its own; --keep keeps it");
   auto options = std::make_shared<DemoOptions>();
   add_number(*command, "--workers", options->workers, 2, 64, "Worker processes (default 6)");
-  add_number(*command, "--jobs", options->jobs, 1000, 1'000'000, "Jobs to process (default 4000)");
+  add_number(*command, "--jobs", options->jobs, 100, 1'000'000, "Jobs to process (default 4000; with --serve 400)");
   command->add_option("--seed", options->seed, "Seed of the random choices (default: a new one each time)")
       ->type_name("N");
   command->add_flag("!--no-fence", options->fenced, "Let late writes through; the verdict must find them");

@@ -27,8 +27,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int jobs_per_claim = 8;
-
 /// Lines from the conductor.
 class Orders {
  public:
@@ -61,7 +59,7 @@ class DemoWorker {
 
   int run() {
     while (!orders_.ended()) {
-      auto grant = jobs_.claim(demo_queue, {.max = jobs_per_claim, .ttl = demo_ttl, .wait = milliseconds(100)},
+      auto grant = jobs_.claim(demo_queue, {.max = pace_.jobs_per_claim, .ttl = pace_.ttl, .wait = milliseconds(100)},
                                {.holder = Holder::self(options_.name)});
       if (grant) {
         if (auto done = work(*grant); !done) return trouble(done.error());
@@ -114,6 +112,7 @@ class DemoWorker {
   int draw(int min, int max) { return std::uniform_int_distribution<int>(min, max)(random_); }
 
   const DemoWorkerOptions& options_;
+  const DemoPace pace_ = options_.on_page ? pace_on_page : DemoPace{};
   const Jobs jobs_;
   Ledger ledger_;
   std::mt19937_64 random_;
@@ -147,6 +146,7 @@ void add_demo_worker(CLI::App& parent, Context& context) {
   command->add_option("--think", options->think_ms)->required();
   command->add_option("--seed", options->seed)->required();
   command->add_flag("!--no-fence", options->fenced);
+  command->add_flag("--on-page", options->on_page);
   command->callback([&context, options] { context.action = [options] { return work_for_demo(*options); }; });
 }
 
