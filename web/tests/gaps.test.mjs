@@ -79,3 +79,14 @@ test('the attempts of a job correct what the page saw late', () => {
   addAttempts(history, 'k', '7', [attempt(1, 'expired', 'ann', 0, 8), attempt(2, 'running', 'ben', 8.03, null)]);
   near(takeover.gap, 30);
 });
+
+test('a job that was completed just before its worker died is no takeover', () => {
+  const history = new History();
+  history.seeLease(lease(0, 'job', '7', 'ann', 20), 'k', 'ann', at(0));
+  history.loseLease('job', 'k', 'ann', '7', at(0), at(4));
+  history.seeLease(lease(4.1, 'job', '8', 'ann', 20), 'k', 'ann', at(4.1));
+  history.addEvent(event(5, 'job', 'k', 'reclaimed', '', { before: 'ann', detail: '1 job, process gone' }));
+  const grants = history.lanes.get('job/k').grants;
+  assert.deepEqual(grants.map((one) => [one.job, one.how]), [['7', 'ended'], ['8', 'expired']]);
+  assert.equal(history.takeovers[0].fromGrant.job, '8');
+});

@@ -5,7 +5,7 @@ import { useSignal } from '@preact/signals';
 import { live, rowsOf } from '../api/live';
 import { useAct } from '../api/resource';
 import { href } from '../base/router';
-import { digits, roughly, short, visible } from '../base/text';
+import { count, digits, roughly, short, visible } from '../base/text';
 import { ms, second, span } from '../base/time';
 import { history, startHistory, version } from '../timeline/live';
 import { sentence } from '../timeline/words';
@@ -90,7 +90,7 @@ function Numbers(): JSX.Element {
     ['Jobs running', sum((queue) => queue.running), href('jobs', { state: 'running' }), `${short(sum((queue) => queue.available))} available`],
     ['Done per minute', sum((queue) => queue.completed_last_minute), href('queues'), completed ? `${completed} in all` : ''],
     ['Workers', new Set(holders).size, href('store'), 'registered or busy'],
-    ['Sessions', rowsOf('sessions').filter((session) => session.state === 'active' || session.state === 'idle').length, href('backlog'), `${rowsOf('sessions').reduce((all, session) => all + session.claims, 0)} items claimed`],
+    ['Sessions', rowsOf('sessions').filter((session) => session.state === 'active' || session.state === 'idle').length, href('backlog'), `${count(rowsOf('sessions').reduce((all, session) => all + session.claims, 0), 'item')} claimed`],
     ['Syncs at work', rowsOf('chunks').filter((set) => set.state === 'running').length, href('syncs'), `of ${rowsOf('chunks').length}`],
   ];
   return (

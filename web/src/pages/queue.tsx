@@ -47,8 +47,8 @@ export function QueuePage(): JSX.Element {
             </Fact>
           ))}
           <Fact label="completed in all"><span class="large num">{completed || '–'}</span></Fact>
-          <Fact label="done in the last minute"><span class="large num">{digits(queue.completed_last_minute)}</span></Fact>
-          <Fact label="attempts failed or expired in the last minute"><span class="large num">{digits(queue.failed_last_minute)}</span></Fact>
+          <Fact label="done per minute"><span class="large num">{digits(queue.completed_last_minute)}</span></Fact>
+          <Fact label="failed or expired per minute"><span class="large num">{digits(queue.failed_last_minute)}</span></Fact>
         </dl>
       </Card>
       <div class="two">

@@ -112,17 +112,22 @@ export class History {
     const { extent, cause, ended } = takenBack(event.detail ?? '', at);
     const from = nameOf(event.previous_holder);
     const to = nameOf(event.holder);
-    const known = lane.grants.filter((grant) => grant.who === from && (grant.end === null || Math.abs(grant.end - at) < 1500));
+    // What the page saw end just now may have ended well: the event says how many jobs were taken back.
+    const known = lane.grants
+      .filter((grant) => grant.who === from && (grant.end === null || Math.abs(grant.end - at) < 1500))
+      .sort((a, b) => Number(b.end === null) - Number(a.end === null) || b.start - a.start);
     // A token is the store's time in microseconds when the grant began. Only an admin sees it.
     const token = event.token ?? 0;
     const end = Number.isNaN(ended) ? at : ended;
     const began = token > 1e15 ? token / 1000 : end - 400;
-    if (known.length === 0) known.push(this.put(lane, { who: from, start: Math.min(began, end), end }));
+    const seen = known.some((grant) => token < 1e15 || Math.abs(grant.start - began) < briefly);
+    if (!seen) known.unshift(this.put(lane, { who: from, start: Math.min(began, end), end }));
+    known.splice(Number.parseInt(extent, 10) || known.length);
     for (const grant of known) {
       grant.end = Math.max(grant.start, end);
       grant.how = 'expired';
     }
-    const grant = known[known.length - 1] ?? null;
+    const grant = known[0] ?? null;
     this.takeovers.push({
       // Without a holder, no claim took the jobs back: they still wait for one.
       at, kind: 'job', key: lane.key, from, to, cause, extent, ended, gap: to ? gapBetween(ended, at) : null, fromGrant: grant,

@@ -298,9 +298,7 @@ function drawArrows(
     const next = picture.lanes[picture.lanes.indexOf(from.lane) + down];
     if (next && Math.abs(y2 - y1) > next.height && grouping === 'holder') spots.push([rowMiddle(next, 0, view)]);
     let label: Label | null = null;
-    for (const text of [[takeover.cause, gap].filter(Boolean).join(' · '), gap || takeover.cause]) {
-      for (const [y, before] of spots) label ??= places.put([text], y, x1 + 8, before);
-    }
+    for (const [y, before] of spots) label ??= places.put([[takeover.cause, gap].filter(Boolean).join(' · '), gap], y, x1 + 8, before);
     picture.arrows.push({ takeover, x1, y1, x2, y2, label });
   }
 }

@@ -59,11 +59,11 @@ export class Places {
 
   /** The first of the texts that has room right of x, else left of `before`. */
   put(texts: string[], y: number, x: number, before?: number): Label | null {
-    for (const text of texts) {
-      if (!text) continue;
-      const wide = textWidth(text);
-      for (const [left, anchor] of [[x, 'start'], [(before ?? NaN) - wide, 'end']] as const) {
-        if (!(left >= 0) || !this.free(y, left, left + wide)) continue;
+    for (const anchor of ['start', 'end'] as const) {
+      for (const text of texts) {
+        const wide = textWidth(text);
+        const left = anchor === 'start' ? x : (before ?? NaN) - wide;
+        if (!text || !(left >= 0) || !this.free(y, left, left + wide)) continue;
         this.take(y, left, left + wide);
         return { text, x: anchor === 'start' ? left + 4 : left + wide - 4, y: y + 4, anchor };
       }
