@@ -90,3 +90,25 @@ test('a job that was completed just before its worker died is no takeover', () =
   assert.deepEqual(grants.map((one) => [one.job, one.how]), [['7', 'ended'], ['8', 'expired']]);
   assert.equal(history.takeovers[0].fromGrant.job, '8');
 });
+
+test('the end of a chunk is found, even if the page has seen the next lease before the event', () => {
+  const history = new History();
+  history.addEvent(event(0, 'chunk', 'k', 'claimed', 'ann'));
+  history.seeLease(lease(0, 'chunk', 'k', 'ann', 6), 'k', 'ann', at(0));
+  history.loseLease('chunk', 'k', 'ann', '', at(0), at(8.4));
+  history.seeLease(lease(8.2, 'chunk', 'k', 'ben', 20), 'k', 'ben', at(8.2));
+  history.addEvent(event(8.2, 'chunk', 'k', 'reclaimed', 'ben', { before: 'ann' }));
+  history.addEvent(event(8.2, 'chunk', 'k', 'claimed', 'ben', { before: 'ann' }));
+  assert.deepEqual(history.lanes.get('chunk/k').grants.map((one) => [one.who, one.how, one.end]), [['ann', 'expired', at(6)], ['ben', 'ended', null]]);
+  near(history.takeovers[0].gap, 2200);
+});
+
+test('a worker that takes one job after the other has bars in one row', () => {
+  const history = new History();
+  history.seeLease(lease(0, 'job', '1', 'ann', 20), 'k', 'ann', at(0));
+  history.seeLease(lease(2, 'job', '2', 'ann', 20), 'k', 'ann', at(2));
+  history.loseLease('job', 'k', 'ann', '1', at(0), at(2.7));
+  history.loseLease('job', 'k', 'ann', '2', at(2), at(4.6));
+  history.seeLease(lease(4, 'job', '3', 'ann', 20), 'k', 'ann', at(4));
+  assert.deepEqual(history.lanes.get('job/k').grants.map((one) => one.end), [at(2), at(4), null]);
+});

@@ -65,6 +65,8 @@ const kept = 2500;
 export const ranOut = 'lease ran out';
 /** A job's lease is shared by all jobs of its worker, so it says little about when this job began. */
 const briefly = 2000;
+/** The stream brings rows at most so late. */
+const seenLate = 1500;
 
 const nameOf = (holder: Holder | null): string => holder?.name ?? '';
 
@@ -177,9 +179,12 @@ export class History {
   }
 
   private finish(lane: Lane, event: Event, at: number): void {
-    const who = whoOf(event) || nameOf(event.previous_holder);
+    // The event of a chunk that is taken back names the next holder, whose lease the page may have seen before.
+    const who = (event.what === 'reclaimed' ? '' : whoOf(event)) || nameOf(event.previous_holder);
     const candidates = lane.grants.filter((grant) => (grant.end === null || grant.how === 'ended') && grant.start <= at);
-    const grant = candidates.filter((one) => one.who === who).pop() ?? candidates.pop() ?? null;
+    const own = candidates.filter((one) => one.who === who);
+    // A holder may take its own expired chunk back.
+    const grant = (event.what === 'reclaimed' ? own.filter((one) => one.start < at) : own).pop() ?? candidates.pop() ?? null;
     const how = event.what === 'reclaimed' ? 'expired' : event.what;
     if (grant) close(grant, at, how);
     lane.dead = null;
@@ -205,6 +210,7 @@ export class History {
       if (!job && lane.grants.some((one) => one.end !== null && known(one))) return;
       grant = this.put(lane, { who, start: began, job });
       if (job) this.tieJob(lane, grant);
+      if (job) inTurn(lane, grant);
     }
     grant.host = lease.holder.host;
     grant.pid = lease.holder.pid;
@@ -234,7 +240,10 @@ export class History {
   loseLease(kind: string, key: string, who: string, job: string, start: number, now: number): void {
     for (const grant of this.lane(kind, key).grants) {
       const same = job ? grant.job === job : Math.abs(grant.start - start) < 5;
-      if (same && grant.end === null && grant.who === who) close(grant, now, 'ended');
+      if (same && grant.end === null && grant.who === who) {
+        close(grant, now, 'ended');
+        if (job) for (const next of this.lane(kind, key).grants) if (next.who === who && next.job !== job) inTurn(this.lane(kind, key), next);
+      }
     }
   }
 
@@ -249,6 +258,14 @@ export class History {
       lane.grants = lane.grants.filter((grant) => grant.end === null || grant.end >= before);
       if (lane.grants.length === 0) this.lanes.delete(id);
     }
+  }
+}
+
+/** The page sees the end of a job late: if its worker has begun the next one meanwhile, it ended there. */
+function inTurn(lane: Lane, next: Grant): void {
+  for (const one of lane.grants) {
+    const late = one.how === 'ended' && one.end !== null && one.start < next.start ? one.end - next.start : 0;
+    if (one.who === next.who && one.job !== next.job && late > 0 && late < seenLate) one.end = next.start;
   }
 }
 
