@@ -44,12 +44,16 @@ Result<DemoTally> Conductor::run() {
   return tally_;
 }
 
-/// All jobs at once; or, at the pace of a page, seven while the workers could do ten.
+/// All jobs at once; or, at the pace of a page, only so many that three workers of ten are idle.
 Result<void> Conductor::enqueue_due() {
   std::int64_t due = options_.jobs;
   if (pace_.trickles) {
-    const auto arrived = (BootClock::now() - begun_) * options_.workers * 7 / 10 / options_.think();
-    due = std::min<std::int64_t>(due, options_.workers + arrived);
+    const auto now = BootClock::now();
+    if (enqueued_ == options_.jobs || now < next_enqueue_) return {};
+    next_enqueue_ = now + between_looks;
+    const auto queue = store_.queues().show(demo_queue);
+    const auto unfinished = queue ? queue->available + queue->deferred + queue->running + queue->expired : 0;
+    due = std::min<std::int64_t>(due, enqueued_ + options_.workers * 7 / 10 - unfinished);
   }
   if (due <= enqueued_) return {};
   // However often its worker is killed, a job of the demo is no suspect.

@@ -82,6 +82,7 @@ class Conductor {
   BootTime begun_{};
   BootTime next_incident_{};
   BootTime next_look_{};
+  BootTime next_enqueue_{};
   BootTime next_line_{};
   ProgressLine progress_;
 };

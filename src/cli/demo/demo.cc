@@ -87,7 +87,7 @@ int demo(const Context& context, DemoOptions& options) {
   // Small enough for every JSON reader, and for typing it again.
   constexpr int jobs_by_itself = 4000;
   constexpr int fewest_jobs_by_itself = 1000;
-  constexpr int jobs_on_page = 400;
+  constexpr int jobs_on_page = 360;
   if (options.jobs == 0) options.jobs = options.serve.empty() ? jobs_by_itself : jobs_on_page;
   if (options.serve.empty() && options.jobs < fewest_jobs_by_itself) {
     return report(context, {.code = Errc::invalid_argument,
@@ -135,7 +135,7 @@ void add_demo(CLI::App& parent, Context& context) {
   refuse_db(*command, context, "the demo has a store of its own; --keep keeps it");
   auto options = std::make_shared<DemoOptions>();
   add_number(*command, "--workers", options->workers, 2, 64, "Worker processes (default 6)");
-  add_number(*command, "--jobs", options->jobs, 100, 1'000'000, "Jobs to process (default 4000; with --serve 400)");
+  add_number(*command, "--jobs", options->jobs, 100, 1'000'000, "Jobs to process (default 4000; with --serve 360)");
   command->add_option("--seed", options->seed, "Seed of the random choices (default: a new one each time)")
       ->type_name("N");
   command->add_flag("!--no-fence", options->fenced, "Let late writes through; the verdict must find them");

@@ -41,7 +41,7 @@ struct DemoPace {
 constexpr DemoPace pace_on_page{.ttl = std::chrono::seconds(2),
                                 .jobs_per_claim = 1,
                                 .longest_think = std::chrono::milliseconds(700),
-                                .whole = std::chrono::seconds(45),
+                                .whole = std::chrono::seconds(36),
                                 .trickles = true,
                                 .incident_patience = std::chrono::seconds(6),
                                 .least_pause_ms = 1000,
