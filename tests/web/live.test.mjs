@@ -90,6 +90,24 @@ test('leases that stayed free before they were taken over: a page that is loaded
   await close();
 });
 
+test('a takeover while the page loads: the events before it arrive late, and no bar stays open', async () => {
+  const { url, call } = await serve(newStore());
+  await call('lock.acquire', { name: 'deploy', ttl_seconds: 0.5, holder: 'ann' });
+  const { page, close } = await newPage();
+  await page.route('**/api/v1/event/list', async (route) => {
+    const answer = await route.fetch();
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await call('lock.acquire', { name: 'deploy', ttl_seconds: 600, holder: 'ben' });
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await route.fulfill({ response: answer });
+  }, { times: 1 });
+  await open(page, `${url}leases`);
+  await page.waitForSelector(arrow('ann', 'ben'), { state: 'attached' });
+  assert.equal(await page.locator('.grant').count(), 2);
+  assert.equal(await page.locator('.grant-live').count(), 1);
+  await close();
+});
+
 test('a lease that expired says so in every column, and on the timeline', async () => {
   const server = await serve(newStore());
   await server.call('lock.acquire', { name: 'deploy', ttl_seconds: 2, holder: 'ann' });

@@ -84,8 +84,16 @@ async function learnQueues(): Promise<void> {
   }
 }
 
+/** Events of the stream wait while older ones are being asked for: a grant would stay open if its end came first. */
+let loading = 0;
+const waiting: Event[] = [];
+
 let learning = 0;
 function takeEvent(event: Event): void {
+  if (loading > 0) {
+    waiting.push(event);
+    return;
+  }
   const before = history.takeovers.length;
   if (!history.addEvent(event)) return;
   version.value += 1;
@@ -139,6 +147,7 @@ export async function startHistory(): Promise<void> {
 async function loadEvents(): Promise<void> {
   const events: Event[] = [];
   let page: string | null = null;
+  loading += 1;
   try {
     for (let i = 0; i < 4; i += 1) {
       const answer: { items: Event[]; next: string | null } = await call('event.list', page ? { max: 500, page } : { max: 500 });
@@ -152,4 +161,6 @@ async function loadEvents(): Promise<void> {
   }
   events.sort((a, b) => a.id - b.id);
   for (const event of events) history.addEvent(event);
+  loading -= 1;
+  if (loading === 0) for (const event of waiting.splice(0)) takeEvent(event);
 }
