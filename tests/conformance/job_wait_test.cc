@@ -71,8 +71,9 @@ TEST_P(JobWaitTest, AnAttemptPastItsLimitTakesNoPlace) {
 TEST_P(JobWaitTest, AnAttemptPastItsLimitTakesNoPlaceOfItsGroup) {
   ASSERT_TRUE(ok(queues().set("sync", {.max_per_group = 1})));
   add(jobs(), "sync", {.group = "acme", .timeout = 1min});
+  add(jobs(), "sync", {.group = "bolt"});
   const auto waits = add(jobs(), "sync", {.group = "acme"});
-  claim_one(jobs(), "sync", "ann", 10min);
+  claim(jobs(), "sync", claiming(2, 10min), by("ann"));
   EXPECT_EQ(wait_of(waits).reason, WaitReason::group_full);
   advance(1min);
   EXPECT_EQ(wait_of(waits).reason, WaitReason::turn);

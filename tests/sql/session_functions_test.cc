@@ -72,12 +72,10 @@ TEST_F(SessionFunctionsTest, TheViewOfSessionsSaysHowTheyAre) {
   const auto ages =
       "heartbeat_age_seconds, heartbeat_age_minutes, heartbeat_age_human, progress_age_seconds, progress_age_human, "
       "seconds_until_stale, state, ttl_seconds";
-  EXPECT_EQ(
-      look(
-          "id, label, holder, host, tty, pid, codebase, track, metadata, opened_at = leasehold_internal.now(), "
-          "parked_until IS NULL, claims, item IS NULL, claim_duration_minutes IS NULL",
-          "sessions"),
-      "ann parser ann db1 pts/3 0 src core {} t t 0 t t");
+  EXPECT_EQ(look("id, label, holder, host, tty, pid, codebase, track, metadata, opened_at = leasehold_internal.now(), "
+                 "parked_until IS NULL, claims, item IS NULL, claim_duration_minutes IS NULL",
+                 "sessions"),
+            "ann parser ann db1 pts/3 0 src core {} t t 0 t t");
   EXPECT_EQ(look(ages, "sessions"), "0 0 just now 0 just now 300 active 300");
   taken("SD-1", "ann");
   store_.advance(150s);

@@ -272,9 +272,9 @@ CREATE INDEX leasehold_enqueue_request_created ON leasehold_enqueue_request (cre
 -- Attempts with a time limit. The text is exact: "1s 500ms", as the library writes limits.
 CREATE VIEW leasehold_attempt_limit (job_id, token, at, text) AS
   SELECT job_id, token, at,
-         substr(coalesce(' ' || nullif(span / 86400000000, 0) || 'd', '')
-                || coalesce(' ' || nullif(span / 3600000000 % 24, 0) || 'h', '')
-                || coalesce(' ' || nullif(span / 60000000 % 60, 0) || 'm', '')
+         substr(coalesce(' ' || nullif(span / (86400 * 1000000), 0) || 'd', '')
+                || coalesce(' ' || nullif(span / (3600 * 1000000) % 24, 0) || 'h', '')
+                || coalesce(' ' || nullif(span / (60 * 1000000) % 60, 0) || 'm', '')
                 || coalesce(' ' || nullif(span / 1000000 % 60, 0) || 's', '')
                 || coalesce(' ' || nullif(span / 1000 % 1000, 0) || 'ms', '')
                 || coalesce(' ' || nullif(span % 1000, 0) || 'us', ''), 2)

@@ -4,8 +4,9 @@
 
 -- "10m", "1h 30m", "1s 500ms": exact, as the library writes limits.
 CREATE FUNCTION leasehold_internal.span_text(p_span interval) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT concat_ws(' ', nullif(m.us / 86400000000, 0) || 'd', nullif(m.us / 3600000000 % 24, 0) || 'h',
-                   nullif(m.us / 60000000 % 60, 0) || 'm', nullif(m.us / 1000000 % 60, 0) || 's',
+  SELECT concat_ws(' ', nullif(m.us / (86400 * 1000000::bigint), 0) || 'd',
+                   nullif(m.us / (3600 * 1000000::bigint) % 24, 0) || 'h',
+                   nullif(m.us / (60 * 1000000) % 60, 0) || 'm', nullif(m.us / 1000000 % 60, 0) || 's',
                    nullif(m.us / 1000 % 1000, 0) || 'ms', nullif(m.us % 1000, 0) || 'us')
     FROM (SELECT leasehold_internal.micros(p_span) AS us) AS m
 $$;
