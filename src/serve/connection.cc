@@ -64,14 +64,11 @@ asio::awaitable<bool> Connection::serve_one() {
   if (!co_await read_head(incoming)) co_return false;
   auto admitted = network_.handler->admit(incoming.request);
   if (auto* refused = std::get_if<Response>(&admitted)) {
-    // discard() does not parse the body, so the server cannot find the next request.
-    if (incoming.has_body) incoming.keep_alive = false;
-    const bool goes_on = co_await send(incoming, std::move(*refused));
-    if (incoming.has_body) co_await discard();
-    co_return goes_on;
+    if (incoming.has_body) co_return co_await refuse(incoming, std::move(*refused));
+    co_return co_await send(incoming, std::move(*refused));
   }
   if (incoming.has_body && !co_await read_body(incoming, std::get<std::size_t>(admitted))) co_return false;
-  auto response = co_await answer_of(std::move(incoming.request));
+  auto response = co_await ask(&Handler::handle, std::move(incoming.request));
   co_return co_await send(incoming, std::move(response));
 }
 
@@ -101,19 +98,25 @@ asio::awaitable<bool> Connection::read_body(Incoming& incoming, std::size_t most
   auto& parser = incoming.parser;
   const auto length = parser.content_length().value_or(most);
   if (length > most) co_return co_await refuse(incoming, 413, fmt::format("the body has more than {} bytes", most));
-  if (network_.body_memory + length > network_.limits.body_memory) {
-    co_return co_await refuse(incoming, 503, "too many large requests at once");
+  if (length > network_.limits.small_body) {
+    auto vetted = co_await ask(&Handler::vet, incoming.request);
+    forget_question();
+    constexpr int go_on = 100;
+    if (vetted.status != go_on) co_return co_await refuse(incoming, std::move(vetted));
   }
-  memory_ = length;
-  network_.body_memory += length;
   parser.body_limit(most);
+  parser.eager(true);
   if (!incoming.request.headers.get("Expect").empty() && !co_await write("HTTP/1.1 100 Continue\r\n\r\n")) {
     co_return false;
   }
   phase_ = Phase::reading;
   set_deadline(network_.limits.body);
   error_code error;
-  co_await http::async_read(socket_, buffer_, parser, into(error));
+  while (!parser.is_done() && !error) {
+    co_await http::async_read_some(socket_, buffer_, parser, into(error));
+    if (error || count_body(parser.get().body().size())) continue;
+    co_return co_await refuse(incoming, 503, "too many large requests at once");
+  }
   no_deadline();
   if (const auto refusal = incoming.take_body(error, timed_out_); refusal.status != 0) {
     co_return co_await refuse(incoming, refusal.status, refusal.why);
@@ -121,12 +124,19 @@ asio::awaitable<bool> Connection::read_body(Incoming& incoming, std::size_t most
   co_return !error;
 }
 
-/// Always false: the server cannot read the following bytes as a request.
 asio::awaitable<bool> Connection::refuse(Incoming& incoming, int status, std::string_view why) {
+  return refuse(incoming, network_.handler->refuse(status, why));
+}
+
+/// Always false: discard() does not parse the body, so the server cannot find the next request.
+asio::awaitable<bool> Connection::refuse(Incoming& incoming, Response refusal) {
   incoming.keep_alive = false;
-  co_await send(incoming, network_.handler->refuse(status, why));
+  incoming.parser.get().body() = {};
+  give_back_memory();
   constexpr int too_slow = 408;
-  if (status != too_slow) co_await discard();
+  const bool still_sends = refusal.status != too_slow;
+  co_await send(incoming, std::move(refusal));
+  if (still_sends) co_await discard();
   co_return false;
 }
 
@@ -150,7 +160,7 @@ asio::awaitable<void> Connection::woken() {
   co_await wake_.async_wait(into(ignored));
 }
 
-asio::awaitable<Response> Connection::answer_of(Request request) {
+asio::awaitable<Response> Connection::ask(Question question, Request request) {
   phase_ = Phase::answering;
   stop_.emplace();
   if (network_.draining) stop_->request_stop();
@@ -164,8 +174,8 @@ asio::awaitable<Response> Connection::answer_of(Request request) {
   });
   set_deadline(network_.limits.wait);
   watch_client();
-  network_.handler->handle(std::move(request),
-                           [promise = std::move(promise)](Response given) { promise->keep(std::move(given)); });
+  (network_.handler->*question)(std::move(request),
+                                [promise = std::move(promise)](Response given) { promise->keep(std::move(given)); });
   while (!response) co_await woken();
   no_deadline();
   co_return std::move(*response);
@@ -181,9 +191,7 @@ asio::awaitable<bool> Connection::write(std::string bytes) {
 }
 
 asio::awaitable<bool> Connection::send(Incoming& incoming, Response response) {
-  stop_.reset();
-  error_code ignored;
-  socket_.cancel(ignored);
+  forget_question();
   const bool stays = incoming.keep_alive && !last_ && !network_.draining && !client_gone_;
   const bool chunked = response.stream && incoming.chunks_allowed;
   std::string more = stays && (!response.stream || chunked) ? "" : "Connection: close\r\n";

@@ -73,8 +73,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<bool> read_head(Incoming& incoming);
   boost::asio::awaitable<bool> read_body(Incoming& incoming, std::size_t most);
   boost::asio::awaitable<bool> refuse(Incoming& incoming, int status, std::string_view why);
+  boost::asio::awaitable<bool> refuse(Incoming& incoming, Response refusal);
   boost::asio::awaitable<void> discard();
-  boost::asio::awaitable<Response> answer_of(Request request);
+  using Question = void (Handler::*)(Request request, std::function<void(Response)> answer);
+  boost::asio::awaitable<Response> ask(Question question, Request request);
   boost::asio::awaitable<bool> send(Incoming& incoming, Response response);
   boost::asio::awaitable<bool> send_stream(std::shared_ptr<Stream> stream, bool chunked);
   boost::asio::awaitable<bool> write(std::string bytes);
@@ -84,7 +86,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void set_deadline(Duration time);
   void no_deadline();
   void on_deadline();
+  /// Counts a body that has grown to `size` bytes; false: there is no room for it.
+  bool count_body(std::size_t size);
   void give_back_memory();
+  void forget_question();
   void end();
 
   Network& network_;
@@ -96,7 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::steady_timer wake_;
   Phase phase_ = Phase::idle;
   std::optional<std::stop_source> stop_;  ///< of the request that is being answered
-  std::size_t memory_ = 0;
+  std::size_t memory_ = 0;                ///< our part of Network::body_memory
   bool timed_out_ = false;
   bool client_gone_ = false;
   bool last_ = false;  ///< it reads no further request

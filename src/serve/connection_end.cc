@@ -57,7 +57,22 @@ void Connection::on_deadline() {
   socket_.cancel(ignored);
 }
 
+bool Connection::count_body(std::size_t size) {
+  const auto small = network_.limits.small_body;
+  const auto counted = size > small ? size - small : 0;
+  if (network_.body_memory - memory_ + counted > network_.limits.body_memory) return false;
+  network_.body_memory += counted - memory_;
+  memory_ = counted;
+  return true;
+}
+
 void Connection::give_back_memory() { network_.body_memory -= std::exchange(memory_, 0); }
+
+void Connection::forget_question() {
+  stop_.reset();
+  error_code ignored;
+  socket_.cancel(ignored);
+}
 
 void Connection::watch_client() {
   socket_.async_wait(Socket::wait_read, [weak = weak_from_this()](error_code error) {

@@ -149,7 +149,7 @@ Response Site::refuse(int status, std::string_view why) {
   return response;
 }
 
-void Site::handle(Request request, std::function<void(Response)> answer) {
+std::shared_ptr<Site::Visit> Site::visit_of(Request request, std::function<void(Response)> answer) const {
   auto visit = std::make_shared<Visit>();
   visit->began = BootClock::now();
   visit->answer = std::move(answer);
@@ -161,7 +161,20 @@ void Site::handle(Request request, std::function<void(Response)> answer) {
   gate_.look_behind_proxy(given);
   visit->route = route_at(given.path);
   visit->act = visit->route == nullptr ? act_at(given.path) : nullptr;
-  run(std::move(visit));
+  return visit;
+}
+
+void Site::vet(Request head, std::function<void(Response)> answer) {
+  constexpr int go_on = 100;
+  if (options_.callers.no_auth) return answer({.status = go_on});
+  acts_.run([this, visit = visit_of(std::move(head), std::move(answer))] {
+    const auto caller = callers_.find(visit->request);
+    caller ? visit->answer({.status = go_on}) : finish(*visit, problem(visit->request, caller.error()));
+  });
+}
+
+void Site::handle(Request request, std::function<void(Response)> answer) {
+  run(visit_of(std::move(request), std::move(answer)));
 }
 
 void Site::run(std::shared_ptr<Visit> visit) {

@@ -37,6 +37,7 @@ class Site : public Handler {
   ~Site() override;
 
   std::variant<std::size_t, Response> admit(const Request& head) override;
+  void vet(Request head, std::function<void(Response)> answer) override;
   void handle(Request request, std::function<void(Response)> answer) override;
   Response refuse(int status, std::string_view why) override;
 
@@ -79,6 +80,7 @@ class Site : public Handler {
 
   [[nodiscard]] static const Route* route_at(std::string_view path);
   std::optional<Response> refusal_of(const Request& request) const;
+  [[nodiscard]] std::shared_ptr<Visit> visit_of(Request request, std::function<void(Response)> answer) const;
   void run(std::shared_ptr<Visit> visit);
   /// Lets `perform` wait if the request asks for it and a thread is free.
   void run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait);

@@ -22,14 +22,16 @@ namespace leasehold::serve {
 struct Limits {
   std::size_t connections = 4096;
   std::size_t head_bytes = std::size_t(16) << 10U;
-  /// The most bytes of the bodies of all requests together.
-  std::size_t body_memory = std::size_t(256) << 20U;
-  Duration head = std::chrono::seconds(10);   ///< for a head, from its first byte
-  Duration body = std::chrono::seconds(30);   ///< for a body
-  Duration idle = std::chrono::seconds(75);   ///< between two requests of a connection
-  Duration send = std::chrono::seconds(60);   ///< for a response, and for each part of a stream
-  Duration wait = std::chrono::seconds(60);   ///< then Request::gone fires
-  Duration drain = std::chrono::seconds(25);  ///< from drain() to the end of every connection
+  /// A body of at most this size is always read. A larger one is read once Handler::vet() has let its sender in, and
+  /// its bytes beyond this size count towards `body_memory` as they arrive.
+  std::size_t small_body = std::size_t(64) << 10U;
+  std::size_t body_memory = std::size_t(256) << 20U;  ///< for the large bodies of all requests together
+  Duration head = std::chrono::seconds(10);           ///< for a head, from its first byte
+  Duration body = std::chrono::seconds(30);           ///< for a body
+  Duration idle = std::chrono::seconds(75);           ///< between two requests of a connection
+  Duration send = std::chrono::seconds(60);           ///< for a response, and for each part of a stream
+  Duration wait = std::chrono::seconds(60);           ///< then Request::gone fires
+  Duration drain = std::chrono::seconds(25);          ///< from drain() to the end of every connection
 };
 
 class Handler {
@@ -42,6 +44,9 @@ class Handler {
   /// Gets a head before its body, and returns how many bytes the body may have, or the response. Runs on the network
   /// thread, so it must not block.
   virtual std::variant<std::size_t, Response> admit(const Request& head) = 0;
+  /// Decides whether the sender of this head may send a large body, or one of unknown size: the answer is status 100,
+  /// or the refusal. Answers as handle() does.
+  virtual void vet(Request head, std::function<void(Response)> answer) = 0;
   /// Answers once, from any thread, now or later. Runs on the network thread, so it must not block.
   virtual void handle(Request request, std::function<void(Response)> answer) = 0;
   /// The response to a head or body that the transport refuses.

@@ -57,6 +57,22 @@ TEST_P(HttpAccessTest, WithoutAValidTokenNothingIsAnswered) {
   EXPECT_EQ(post("job/list", "{}", "", {{"Authorization", "bearer " + token(Scope::read)}}).status, 200);
 }
 
+TEST_P(HttpAccessTest, WithoutATokenNoLargeBodyIsRead) {
+  start({}, {.body = 2s});
+  const auto half = [](const std::string& lines) {
+    return "POST /api/v1/job/enqueue_all HTTP/1.1\r\nHost: localhost\r\n" + lines + "Content-Length: 16777216\r\n\r\n";
+  };
+  auto stranger = client();
+  stranger.send(half(""));
+  EXPECT_EQ(stranger.read().status, 401) << "before its body";
+  const auto secret = token(Scope::produce);
+  auto slow = client();
+  slow.send(half("Authorization: Bearer " + secret + "\r\n"));
+  const std::string padding(100'000, ' ');
+  EXPECT_EQ(post("job/enqueue_all", R"({"queue":"mail","jobs":[{"payload":1}]})" + padding, secret).status, 200);
+  EXPECT_EQ(slow.read().status, 408);
+}
+
 TEST_P(HttpAccessTest, ATokenThatIsRevokedEnds) {
   start();
   const auto secret = token(Scope::read);

@@ -20,12 +20,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Answers with what it got. "/wait" answers once the client is gone or the server drains; "/stream" streams.
+/// Answers with what it got. "/strangers" takes no large bodies. "/wait" answers once the client is gone or the server
+/// drains; "/stream" streams.
 class Echo : public serve::Handler {
  public:
   std::variant<std::size_t, serve::Response> admit(const serve::Request& head) override {
     if (head.path == "/no") return serve::Response{.status = 403, .body = "no"};
     return std::size_t(100'000);
+  }
+  void vet(serve::Request head, std::function<void(serve::Response)> answer) override {
+    pool_.run([is_stranger = head.path == "/strangers", answer = std::move(answer)] {
+      answer({.status = is_stranger ? 401 : 100});
+    });
   }
   void handle(serve::Request request, std::function<void(serve::Response)> answer) override {
     if (request.path == "/stream") return answer({.stream = stream});
@@ -214,14 +220,35 @@ TEST_F(TransportTest, BeyondItsMostConnectionsItSaysSo) {
 }
 
 TEST_F(TransportTest, LargeBodiesShareTheMemory) {
-  start({.body_memory = 150'000});
+  start({.body_memory = 30'000});
   auto one = client();
-  one.send("POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 90000\r\n\r\n");
-  ASSERT_EQ(one.read_head().status, 100);
-  EXPECT_EQ(refusal_of("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n"), 503);
-  one.send(std::string(90'000, 'x'));
+  one.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n" + std::string(89'999, 'x'));
+  // As soon as the server has read the first body, there is no room for another large one. A small one always has room.
+  ASSERT_TRUE(eventually([&] { return client().ask("POST", "/", std::string(90'000, 'y')).status == 503; }, 30s));
+  EXPECT_EQ(client().ask("POST", "/", std::string(65'536, 'z')).status, 200);
+  one.send("x");
   EXPECT_EQ(one.read().status, 200);
   EXPECT_EQ(client().ask("POST", "/", std::string(90'000, 'y')).status, 200);
+}
+
+TEST_F(TransportTest, AnAnnouncedBodyTakesNoMemory) {
+  start({.body_memory = 30'000});
+  std::vector<HttpClient> halves;
+  for (int i = 0; i < 3; ++i) {
+    halves.push_back(client());
+    halves.back().send("POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 90000\r\n\r\n");
+    ASSERT_EQ(halves.back().read_head().status, 100);
+  }
+  EXPECT_EQ(client().ask("POST", "/", std::string(90'000, 'y')).status, 200);
+}
+
+TEST_F(TransportTest, ALargeBodyIsReadOnlyFromAKnownSender) {
+  start();
+  const std::string head = "POST /strangers HTTP/1.1\r\nHost: localhost\r\n";
+  EXPECT_EQ(refusal_of(head + "Content-Length: 65537\r\n\r\n"), 401);
+  EXPECT_EQ(refusal_of(head + "Transfer-Encoding: chunked\r\n\r\n"), 401);
+  EXPECT_EQ(client().ask("POST", "/strangers", std::string(65'536, 'x')).status, 200);
+  EXPECT_EQ(status_after_body(head), 413);
 }
 
 TEST_F(TransportTest, AWaitEndsWithItsClient) {
