@@ -164,7 +164,9 @@ asio::awaitable<Response> Connection::ask(Question question, Request request) {
   phase_ = Phase::answering;
   stop_.emplace();
   if (network_.draining) stop_->request_stop();
+  moot_.emplace();
   request.gone = stop_->get_token();
+  request.moot = moot_->get_token();
   std::optional<Response> response;
   auto promise = std::make_shared<Promise>([self = shared_from_this(), &response](Response given) mutable {
     asio::post(self->network_.io, [self, &response, given = std::move(given)]() mutable {

@@ -89,6 +89,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Counts a body that has grown to `size` bytes; false: there is no room for it.
   bool count_body(std::size_t size);
   void give_back_memory();
+  void stop_answer();
   void forget_question();
   void end();
 
@@ -100,7 +101,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::steady_timer deadline_;
   boost::asio::steady_timer wake_;
   Phase phase_ = Phase::idle;
-  std::optional<std::stop_source> stop_;  ///< of the request that is being answered
+  std::optional<std::stop_source> stop_;  ///< Request::gone of the request that is being answered
+  std::optional<std::stop_source> moot_;  ///< Request::moot
   std::size_t memory_ = 0;                ///< our part of Network::body_memory
   bool timed_out_ = false;
   bool client_gone_ = false;

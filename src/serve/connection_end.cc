@@ -30,7 +30,7 @@ void Connection::drain() {
 
 void Connection::abort() {
   last_ = true;
-  if (stop_) stop_->request_stop();
+  stop_answer();
   error_code ignored;
   socket_.close(ignored);
   wake_.cancel();
@@ -48,10 +48,7 @@ void Connection::set_deadline(Duration time) {
 void Connection::no_deadline() { deadline_.expires_at(asio::steady_timer::time_point::max()); }
 
 void Connection::on_deadline() {
-  if (phase_ == Phase::answering) {
-    if (stop_) stop_->request_stop();
-    return;
-  }
+  if (phase_ == Phase::answering) return stop_answer();
   timed_out_ = true;
   error_code ignored;
   socket_.cancel(ignored);
@@ -68,8 +65,14 @@ bool Connection::count_body(std::size_t size) {
 
 void Connection::give_back_memory() { network_.body_memory -= std::exchange(memory_, 0); }
 
+void Connection::stop_answer() {
+  if (moot_) moot_->request_stop();
+  if (stop_) stop_->request_stop();
+}
+
 void Connection::forget_question() {
   stop_.reset();
+  moot_.reset();
   error_code ignored;
   socket_.cancel(ignored);
 }
@@ -83,7 +86,7 @@ void Connection::watch_client() {
     // More bytes are the next request. While they are unread, the server cannot see that the client has gone.
     if (got > 0 || (got < 0 && errno == EAGAIN)) return;
     self->client_gone_ = true;
-    if (self->stop_) self->stop_->request_stop();
+    self->stop_answer();
     self->wake_.cancel();
   });
 }

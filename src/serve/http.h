@@ -48,6 +48,7 @@ struct Request {
   bool is_unix = false;     ///< came over a Unix socket
   std::string id{};         ///< the request id, for answers and logs
   std::stop_token gone{};   ///< fires when the client has gone, the server is about to end, or 60 s are over
+  std::stop_token moot{};   ///< fires when the client has gone, or 60 s are over: then nobody needs the answer
   std::string base_path{};  ///< what a proxy or --base-path puts before every path: "" or "/lease"
 };
 

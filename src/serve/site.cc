@@ -207,6 +207,10 @@ void Site::run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait) {
 
 void Site::perform(Visit& visit, bool may_wait) {
   const auto& request = visit.request;
+  // It has waited for its thread. What a claim took now would stay with a client that does not know of it.
+  if (request.moot.stop_requested()) {
+    return finish(visit, problem(request, 503, "unavailable", "the request waited too long for its turn"));
+  }
   const auto caller = callers_.find(request);
   if (!caller) return finish(visit, problem(request, caller.error()));
   visit.caller = caller->name;
