@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -82,16 +83,32 @@ asio::awaitable<bool> Connection::read_head(Incoming& incoming) {
   }
   phase_ = Phase::reading;
   set_deadline(network_.limits.head);
-  co_await http::async_read_header(socket_, buffer_, incoming.parser, into(error));
+  incoming.request.peer = peer_;
+  incoming.request.is_unix = is_unix_;
+  error = co_await parse_head(incoming);
   no_deadline();
   if (const auto refusal = incoming.take_head(error, timed_out_); refusal.status != 0) {
     co_await refuse(incoming, refusal.status, refusal.why);
     co_return false;
   }
-  if (error) co_return false;
-  incoming.request.peer = peer_;
-  incoming.request.is_unix = is_unix_;
-  co_return true;
+  co_return !error;
+}
+
+asio::awaitable<error_code> Connection::parse_head(Incoming& incoming) {
+  incoming.parser.eager(false);
+  error_code error;
+  while (!incoming.parser.is_header_done()) {
+    if (buffer_.size() == 0 || error) {
+      error = {};
+      const auto room = std::min(read_bytes, buffer_.max_size() - buffer_.size());
+      buffer_.commit(co_await socket_.async_read_some(buffer_.prepare(room), into(error)));
+      if (error) break;
+    }
+    const auto bytes = buffer_.cdata();
+    buffer_.consume(incoming.put({static_cast<const char*>(bytes.data()), bytes.size()}, error));
+    if (error && error != http::error::need_more) break;
+  }
+  co_return error;
 }
 
 asio::awaitable<bool> Connection::read_body(Incoming& incoming, std::size_t most) {
@@ -125,7 +142,7 @@ asio::awaitable<bool> Connection::read_body(Incoming& incoming, std::size_t most
 }
 
 asio::awaitable<bool> Connection::refuse(Incoming& incoming, int status, std::string_view why) {
-  return refuse(incoming, network_.handler->refuse(status, why));
+  return refuse(incoming, network_.handler->refuse(incoming.request, status, why));
 }
 
 /// Always false: discard() does not parse the body, so the server cannot find the next request.

@@ -71,6 +71,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// False: the connection ends.
   boost::asio::awaitable<bool> serve_one();
   boost::asio::awaitable<bool> read_head(Incoming& incoming);
+  boost::asio::awaitable<boost::system::error_code> parse_head(Incoming& incoming);
   boost::asio::awaitable<bool> read_body(Incoming& incoming, std::size_t most);
   boost::asio::awaitable<bool> refuse(Incoming& incoming, int status, std::string_view why);
   boost::asio::awaitable<bool> refuse(Incoming& incoming, Response refusal);

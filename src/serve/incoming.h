@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -25,12 +26,23 @@ struct Incoming {
     parser.body_limit(boost::none);
   }
 
+  /// Gives bytes to the parser and returns how many it used.
+  std::size_t put(std::string_view bytes, boost::system::error_code& error) {
+    // The parser joins the lines of a folded header, but a proxy in front of us may read them otherwise.
+    if (!parser.is_header_done() && !bytes.starts_with("\r\n")) {
+      const auto head = bytes.substr(0, bytes.find("\r\n\r\n"));
+      is_folded = is_folded || head.find("\r\n ") != head.npos || head.find("\r\n\t") != head.npos;
+    }
+    return parser.put(boost::asio::buffer(bytes.data(), bytes.size()), error);
+  }
+
   /// After the parser has read a head, or ended with an error. Status 0 and an error: the connection ends without an
   /// answer.
   Refusal take_head(boost::system::error_code error, bool timed_out) {
     const auto& head = parser.get();
-    if (error) return refusal_for(error, timed_out);
     fill(head);
+    if (error) return refusal_for(error, timed_out);
+    if (is_folded) return {400, "a header must not go on in the next line"};
     has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
     keep_alive = parser.keep_alive();
     chunks_allowed = head.version() >= 11;
@@ -45,6 +57,7 @@ struct Incoming {
 
   Parser parser{};
   Request request{};
+  bool is_folded = false;  ///< a header has more than one line
   bool has_body = false;
   bool keep_alive = false;
   bool chunks_allowed = true;  ///< of the response: not with HTTP/1.0

@@ -51,6 +51,18 @@ Response wrong_method(const Request& request, std::string_view methods) {
   return response;
 }
 
+/// For refusals of the transport.
+std::string_view code_of_refusal(int status) {
+  switch (status) {
+    case 408: return "too_slow";
+    case 413:
+    case 431: return "too_large";
+    case 501: return "not_implemented";
+    case 503: return "unavailable";
+    default: return "bad_request";
+  }
+}
+
 Response read_only_refusal(const Request& request) {
   return problem(request, 403, "read_only", "this server only reads: it was started with --read-only");
 }
@@ -140,12 +152,11 @@ std::variant<std::size_t, Response> Site::admit(const Request& head) {
   return route != nullptr ? route->max_body : 0;
 }
 
-Response Site::refuse(int status, std::string_view why) {
-  Request unknown;
-  unknown.id = random_hex();
-  auto response = problem(unknown, status, status == 413 || status == 431 ? "too_large" : "bad_request", why);
-  response.headers.set("X-Request-Id", unknown.id);
-  note(Visit{.request = std::move(unknown), .began = BootClock::now()}, response);
+Response Site::refuse(const Request& head, int status, std::string_view why) {
+  const auto visit = visit_of(head, nullptr);
+  auto response = problem(visit->request, status, code_of_refusal(status), why);
+  response.headers.set("X-Request-Id", visit->request.id);
+  note(*visit, response);
   return response;
 }
 

@@ -39,7 +39,7 @@ class Site : public Handler {
   std::variant<std::size_t, Response> admit(const Request& head) override;
   void vet(Request head, std::function<void(Response)> answer) override;
   void handle(Request request, std::function<void(Response)> answer) override;
-  Response refuse(int status, std::string_view why) override;
+  Response refuse(const Request& head, int status, std::string_view why) override;
 
   /// The path and query of a link that logs a browser in once, for a store without tokens.
   Result<std::optional<std::string>> new_login_link();

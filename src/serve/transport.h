@@ -49,8 +49,8 @@ class Handler {
   virtual void vet(Request head, std::function<void(Response)> answer) = 0;
   /// Answers once, from any thread, now or later. Runs on the network thread, so it must not block.
   virtual void handle(Request request, std::function<void(Response)> answer) = 0;
-  /// The response to a head or body that the transport refuses.
-  virtual Response refuse(int status, std::string_view why) = 0;
+  /// The response to a head or body that the transport refuses; of a broken head, `head` has what could be read.
+  virtual Response refuse(const Request& head, int status, std::string_view why) = 0;
 };
 
 class Transport {

@@ -98,7 +98,7 @@ bool serve_one(FuzzedSite& server, FuzzedConnection& connection) {
   auto& site = server.site();
   serve::Incoming incoming(serve::Limits().head_bytes);
   const auto refuse = [&](const serve::Refusal& refusal) {
-    if (refusal.status != 0) check_response(site.refuse(refusal.status, refusal.why), false);
+    if (refusal.status != 0) check_response(site.refuse(incoming.request, refusal.status, refusal.why), false);
     return false;
   };
   const auto defect = connection.read_head(incoming);

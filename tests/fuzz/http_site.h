@@ -190,7 +190,7 @@ class FuzzedConnection {
     while (!is_read()) {
       // The client has closed its end.
       if (rest_.empty()) return http::error::partial_message;
-      const auto used = incoming.parser.put(boost::asio::buffer(rest_.data(), rest_.size()), error);
+      const auto used = incoming.put(rest_, error);
       require(used <= rest_.size(), "the parser reads no further than the input");
       rest_.remove_prefix(used);
       if (error == http::error::need_more && used == 0) return http::error::partial_message;

@@ -41,8 +41,8 @@ class Echo : public serve::Handler {
       answer({.headers = {{"X-Method", request.method}, {"X-Query", request.query}}, .body = request.body});
     });
   }
-  serve::Response refuse(int status, std::string_view why) override {
-    return {.status = status, .body = std::string(why)};
+  serve::Response refuse(const serve::Request& head, int status, std::string_view why) override {
+    return {.status = status, .headers = {{"X-Method", head.method}, {"X-Peer", head.peer}}, .body = std::string(why)};
   }
 
   /// Until so many requests have begun to wait.
@@ -119,6 +119,7 @@ TEST_F(TransportTest, AConnectionServesRequestAfterRequest) {
     EXPECT_EQ(answer.body, std::string(50'000, 'a' + static_cast<char>(i)));
     EXPECT_EQ(answer.headers.get("X-Query"), "a=1");
   }
+  EXPECT_EQ(one.ask("POST", "/x", "\r\n \r\n").body, "\r\n \r\n") << "a body is no folded line";
   EXPECT_EQ(one.ask("HEAD", "/x").body, "");
   EXPECT_EQ(one.ask("GET", "/x").headers.get("X-Method"), "GET");
 }
@@ -159,8 +160,22 @@ TEST_F(TransportTest, TwoReadersCannotSeeDifferentRequests) {
   EXPECT_EQ(refusal_of(head + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n"), 400);
 }
 
+TEST_F(TransportTest, ARefusalKnowsWhoseItIs) {
+  start({.head = 200ms, .body = 200ms});
+  auto one = client();
+  one.send("POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\na");
+  const auto slow_body = one.read();
+  EXPECT_EQ(slow_body.headers.get("X-Method"), "POST");
+  EXPECT_EQ(slow_body.headers.get("X-Peer"), "127.0.0.1");
+  auto two = client();
+  two.send("GET / HTTP/1.1\r\nHost: loc");
+  EXPECT_EQ(two.read().headers.get("X-Peer"), "127.0.0.1");
+}
+
 TEST_F(TransportTest, WhatIsNoRequestIsRefused) {
   start();
+  EXPECT_EQ(refusal_of("GET / HTTP/1.1\r\nHost: localhost\r\nX: a\r\n Y: b\r\n\r\n"), 400) << "a folded line";
+  EXPECT_EQ(refusal_of("GET / HTTP/1.1\r\nHost: localhost\r\nX: a\r\n\tb\r\n\r\n"), 400);
   EXPECT_EQ(refusal_of("GET / HTTP/1.1\r\n\r\n"), 400) << "no Host";
   EXPECT_EQ(refusal_of("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"), 400);
   EXPECT_EQ(refusal_of("GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\n\r\n"), 400);
