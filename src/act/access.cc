@@ -44,6 +44,7 @@ std::span<const Act> access_acts() {
           .help = "Create an API token; its secret is shown only in this answer",
           .scope = Scope::admin,
           .sql = "token_set",
+          .reveals = true,
           .example = R"({"name":"mailer","scope":"work","only":["queue:mail*"],"expires_in_seconds":2592000})",
       }),
       act<token_list>({

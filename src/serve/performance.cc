@@ -104,10 +104,10 @@ Response Performance::once(std::string_view key, const std::string& arguments) c
     }
   }
   auto response = perform(with_request_id(act, arguments, begun->request_id));
-  // The store keeps no refusal: it changed nothing, and the next request may succeed.
+  // The store keeps no refusal: it changed nothing, and the next request may succeed. It keeps no secret either.
   // finish_request() refuses an answer that is too long.
-  const bool is_kept =
-      outcome_of(response) == "done" && access.finish_request(key, caller.owner, response.status, response.body).ok();
+  const bool may_keep = outcome_of(response) == "done" && !act.reveals;
+  const bool is_kept = may_keep && access.finish_request(key, caller.owner, response.status, response.body).ok();
   if (!is_kept) static_cast<void>(access.drop_request(key, caller.owner, begun->turn));
   return response;
 }

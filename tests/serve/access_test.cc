@@ -169,6 +169,24 @@ TEST_P(HttpAccessTest, ARepeatedRequestGetsItsFirstAnswer) {
   EXPECT_EQ(listed->items.size(), 2U);
 }
 
+TEST_P(HttpAccessTest, ASecretIsNotKeptForRepeats) {
+  start();
+  const auto admin = token(Scope::admin);
+  const serve::Headers key = {{"Idempotency-Key", "k-1"}};
+  const std::string mailer = R"({"name":"mailer"})";
+  const auto first = post("token/create", mailer, admin, key);
+  ASSERT_EQ(first.status, 200) << first.body;
+  for (const auto* secret : {"lht_", "6C68745F", "6c68745f"}) {
+    EXPECT_EQ(under_test().dump().find(secret), std::string::npos) << "the store has digests only";
+  }
+  const auto again = post("token/create", mailer, admin, key);
+  EXPECT_EQ(again.code(), "invalid_argument") << "the name is taken";
+  EXPECT_EQ(again.body.find("lht_"), std::string::npos);
+  const auto all = store().access().tokens();
+  ASSERT_TRUE(ok(all));
+  EXPECT_EQ(all->items.size(), 2U);
+}
+
 TEST_P(HttpAccessTest, ARequestUnderWayIsNotBegunAgain) {
   start();
   const auto work = token(Scope::work);
