@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "act/act.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "observe/metrics.h"
@@ -98,7 +99,7 @@ Result<std::optional<std::string>> Callers::new_login() {
   return std::optional(once_);
 }
 
-Result<std::string> Callers::log_in_once(std::string_view secret, Scope scope) {
+Result<std::string> Callers::log_in_once(const Request& request, std::string_view secret, Scope scope) {
   {
     const std::lock_guard lock(mutex_);
     if (!is_same_secret(secret, once_) || BootClock::now() >= once_until_) {
@@ -109,6 +110,14 @@ Result<std::string> Callers::log_in_once(std::string_view secret, Scope scope) {
   const auto name = "browser-" + random_hex().substr(0, 6);
   auto made = store_.access().create_token({.name = name, .scope = scope, .expires_in = browser_token_valid_for});
   if (!made) return std::move(made).error();
+  auto recorded = store_.access().record(
+      {.by = "login-link",
+       .act = "token.create",
+       .key = name,
+       .outcome = "done",
+       .detail = fmt::format("scope={} from={}", act::word_of(scope), request.peer.empty() ? "unix" : request.peer),
+       .request_id = request.id});
+  if (!recorded) return std::move(recorded).error();
   return std::move(made->secret);
 }
 

@@ -41,8 +41,8 @@ class Callers {
   /// A secret that logs in once, within an hour; for a store without tokens. Nothing if the store has tokens, or
   /// callers need none.
   Result<std::optional<std::string>> new_login();
-  /// The token of a browser that logs in with new_login()'s secret.
-  Result<std::string> log_in_once(std::string_view secret, Scope scope);
+  /// The token of a browser that logs in with new_login()'s secret. The audit log gets an entry.
+  Result<std::string> log_in_once(const Request& request, std::string_view secret, Scope scope);
 
   /// Set-Cookie for a token; an empty one removes the cookie. Strict: other sites cannot make a browser send it.
   [[nodiscard]] std::string cookie_for(const Request& request, std::string_view token, bool is_https) const;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include "base/digest.h"
@@ -16,7 +19,8 @@
 namespace leasehold::serve {
 namespace {
 
-bool is_admin_act(const act::Act& act) { return act.scope == Scope::admin; }
+/// Whether the audit log has an entry for each call.
+bool is_logged(const act::Act& act) { return act.scope == Scope::admin && !act::only_reads(act); }
 
 /// The code in the answer: "done", or that of the refusal.
 std::string outcome_of(const Response& response) {
@@ -38,6 +42,71 @@ std::string key_in(std::string_view arguments) {
     if (value->is_int64()) return std::to_string(value->get_int64());
   }
   return "";
+}
+
+/// The value of an argument in a line of text; empty if it has none that fits.
+std::string shown(const boost::json::value& value) {
+  if (const auto* text = value.if_string()) return std::string(*text);
+  if (value.is_bool() || value.is_number()) return boost::json::serialize(value);
+  std::string list;
+  if (const auto* values = value.if_array()) {
+    for (const auto& each : *values) list += (list.empty() ? "" : ",") + shown(each);
+  }
+  return list;
+}
+
+/// The arguments that say what the act does, and why: "action=cancel state=failed: a wrong import". Only keys of this
+/// list: no payload, command or token.
+std::string detail_in(std::string_view arguments) {
+  static constexpr auto keys = std::to_array<std::string_view>({"action",
+                                                                "scope",
+                                                                "only",
+                                                                "expires_in_seconds",
+                                                                "to",
+                                                                "to_session",
+                                                                "state",
+                                                                "tag",
+                                                                "batch",
+                                                                "group",
+                                                                "enqueued_after",
+                                                                "enqueued_before",
+                                                                "which",
+                                                                "keys",
+                                                                "older_than_seconds",
+                                                                "dry_run",
+                                                                "preview",
+                                                                "max_running",
+                                                                "max_per_group",
+                                                                "rate_count",
+                                                                "rate_period_seconds",
+                                                                "timeout_seconds",
+                                                                "default_ttl_seconds",
+                                                                "max_failures",
+                                                                "max_crashes",
+                                                                "every_seconds",
+                                                                "burst",
+                                                                "every_min_seconds",
+                                                                "every_max_seconds",
+                                                                "cron",
+                                                                "zone",
+                                                                "misfire",
+                                                                "keep_jobs_seconds",
+                                                                "keep_failed_seconds",
+                                                                "keep_history_seconds"});
+  const auto parsed = parse_json(arguments);
+  const auto* object = parsed ? parsed->if_object() : nullptr;
+  if (object == nullptr) return "";
+  std::string detail;
+  for (const auto key : keys) {
+    const auto* value = object->if_contains(key);
+    const auto text = value != nullptr ? shown(*value) : "";
+    if (!text.empty()) detail += fmt::format("{}{}={}", detail.empty() ? "" : " ", key, text);
+  }
+  const auto* reason = object->if_contains("reason");
+  if (reason != nullptr && reason->is_string()) {
+    detail += (detail.empty() ? "" : ": ") + std::string(reason->get_string());
+  }
+  return observe::without_secrets(detail);
 }
 
 /// Adds the request id, if the act takes one: then the act itself is repeatable.
@@ -76,7 +145,7 @@ Response Performance::run(std::string arguments) const {
                                                         : once(key, arguments);
   const auto outcome = outcome_of(response);
   observe::process().act(act.name, outcome == "done" ? "ok" : outcome, BootClock::now() - began);
-  if (is_admin_act(act)) record(arguments, response);
+  if (is_logged(act)) record(arguments, response);
   return response;
 }
 
@@ -123,6 +192,7 @@ void Performance::record(std::string_view arguments, const Response& response) c
                                                .act = std::string(act.name),
                                                .key = clean_text(key_in(arguments), 200),
                                                .outcome = outcome_of(response),
+                                               .detail = detail_in(arguments),
                                                .request_id = request.id});
   if (!recorded && log != nullptr) {
     log->error("cannot write the audit log", {{observe::LogKey::act, act.name},

@@ -103,7 +103,7 @@ Response Site::log_in(const Visit& visit) {
   };
   if (request.method != "POST") {
     if (given("once").empty()) return file_response(request);
-    const auto token = callers_.log_in_once(given("once"), options_.read_only ? Scope::read : Scope::admin);
+    const auto token = callers_.log_in_once(request, given("once"), options_.read_only ? Scope::read : Scope::admin);
     return token ? logged_in(request, *token, true) : problem(request, token.error());
   }
   auto checked = request;

@@ -1,4 +1,4 @@
-// Who may do what over HTTP: scopes, patterns, cookies, origins, repeated requests, the audit log.
+// Who may do what over HTTP: scopes, patterns, cookies, origins, repeated requests.
 #include <boost/json/serialize.hpp>
 
 #include "act/act.h"
@@ -22,11 +22,6 @@ class HttpAccessTest : public ServerTest {
     EXPECT_NE(set.find("HttpOnly"), std::string::npos);
     EXPECT_NE(set.find("SameSite=Strict"), std::string::npos);
     return cookie_of(answer);
-  }
-  std::vector<AuditEntry> audit() {
-    auto page = store().access().audit();
-    EXPECT_TRUE(ok(page));
-    return page ? page->items : std::vector<AuditEntry>();
   }
 };
 LEASEHOLD_ON_BOTH_STORES(HttpAccessTest);
@@ -213,23 +208,6 @@ TEST_P(HttpAccessTest, ARefusalIsNotKept) {
   EXPECT_FALSE(post("job/claim", R"({"queue":"mail"})", work, key).json().at("granted").as_bool());
   post("job/enqueue", R"({"queue":"mail"})", work);
   EXPECT_TRUE(post("job/claim", R"({"queue":"mail"})", work, key).json().at("granted").as_bool());
-}
-
-TEST_P(HttpAccessTest, ActsOfOperatorsAreLogged) {
-  start();
-  const auto admin = token(Scope::admin);
-  post("queue/pause", R"({"name":"mail","reason":"relocating"})", admin, {{"X-Request-Id", "op-1"}});
-  post("schedule/remove", R"({"name":"nothing"})", admin);
-  post("queue/pause", R"({"name":"mail"})", token(Scope::work));
-  const auto entries = audit();
-  ASSERT_EQ(entries.size(), 3U);
-  EXPECT_EQ(entries[0].outcome, "denied");
-  EXPECT_EQ(entries[1].outcome, "not_found");
-  EXPECT_EQ(entries[2].by, "token-1");
-  EXPECT_EQ(entries[2].act, "queue.pause");
-  EXPECT_EQ(entries[2].key, "mail");
-  EXPECT_EQ(entries[2].outcome, "done");
-  EXPECT_EQ(entries[2].request_id, "op-1");
 }
 
 }  // namespace
