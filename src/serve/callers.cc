@@ -14,6 +14,8 @@ namespace {
 
 /// How long a revoked token may still be valid on this server.
 constexpr Duration known_for = std::chrono::seconds(1);
+/// How long a token lets its caller look at this process while the store does not answer.
+constexpr Duration lenient_for = std::chrono::minutes(10);
 constexpr std::size_t max_known = 1000;
 constexpr Duration login_valid_for = std::chrono::hours(1);
 constexpr Duration browser_token_valid_for = std::chrono::days(30);
@@ -52,40 +54,55 @@ bool is_same_secret(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-Result<Caller> Callers::find(const Request& request) {
+Result<Caller> Callers::find(const Request& request, Leniency leniency) {
   if (options_.no_auth) return Caller{.name = "http", .scope = Scope::admin, .owner = "http"};
   const auto bearer = bearer_in(request);
   const auto cookie = bearer.empty() ? cookie_in(request, options_.cookie) : std::string_view();
   if (bearer.empty() && cookie.empty()) {
     return unauthorized("an API token is needed: `Authorization: Bearer lht_...`, see `leasehold token create`");
   }
-  auto caller = caller_with(std::string(bearer.empty() ? cookie : bearer));
+  auto caller = caller_with(std::string(bearer.empty() ? cookie : bearer), leniency);
   if (!caller && caller.error().code == Errc::unauthorized) ++observe::process().refused_logins;
   if (caller) caller->by_cookie = bearer.empty();
   return caller;
 }
 
-Result<Caller> Callers::caller_with(const std::string& secret) {
+Result<Caller> Callers::caller_with(const std::string& secret, Leniency leniency) {
   const auto now = BootClock::now();
   {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(secret);
     if (found != known_.end() && found->second.until > now) return found->second.caller;
   }
-  auto token = store_.access().find_token(secret);
+  auto token = (leniency == Leniency::none ? store_ : quick_).access().find_token(secret);
+  if (!token && token.error().code != Errc::unauthorized) return caller_without_store(secret, leniency, token.error());
   const std::lock_guard lock(mutex_);
   if (!token) {
     known_.erase(secret);
     return std::move(token).error();
   }
+  const auto valid_for = token->expires_at ? *token->expires_at - token->store_now : lenient_for;
   Caller caller{.name = token->name,
                 .scope = token->scope,
                 .only = std::move(token->only),
                 .owner = fmt::format("token:{}", token->id),
                 .token = token->id};
   if (known_.size() >= max_known) known_.clear();
-  known_[secret] = {caller, now + known_for};
+  known_[secret] = {caller, now + known_for, now + std::min(valid_for, lenient_for)};
   return caller;
+}
+
+Result<Caller> Callers::caller_without_store(const std::string& secret, Leniency leniency, const Error& trouble) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(secret);
+    const bool was_valid = found != known_.end() && found->second.lenient_until > BootClock::now();
+    if (was_valid && leniency == Leniency::store_away) return found->second.caller;
+  }
+  if (options_.log != nullptr) {
+    options_.log->warning("cannot check an API token", {{observe::LogKey::detail, trouble.message}});
+  }
+  return Error{.code = trouble.code, .message = std::string(store_is_away)};
 }
 
 Result<std::optional<std::string>> Callers::new_login() {

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "leasehold/store.h"
+#include "observe/log.h"
 #include "serve/http.h"
 
 namespace leasehold::serve {
@@ -27,16 +28,23 @@ struct Caller {
 
 struct CallersOptions {
   bool no_auth = false;
+  observe::Log* log = nullptr;
   std::string cookie = "leasehold";  ///< its name: all servers on one host share the browser's cookies
 };
 
 /// Threading: from any thread.
 class Callers {
  public:
-  Callers(Store store, CallersOptions options) : store_(std::move(store)), options_(std::move(options)) {}
+  /// `quick` is the same store, with less patience.
+  Callers(Store store, Store quick, CallersOptions options)
+      : store_(std::move(store)), quick_(std::move(quick)), options_(std::move(options)) {}
 
-  /// `unauthorized` without a valid token. Asks the store at most once a second for the same token.
-  Result<Caller> find(const Request& request);
+  /// `unauthorized` without a valid token. Asks the store at most once a second for the same token. If the store does
+  /// not answer, the error does not name it: the caller is a stranger.
+  Result<Caller> find(const Request& request) { return find(request, Leniency::none); }
+  /// For looks at this process, which must work while the store is away: then a token stays valid for some minutes
+  /// after its last check.
+  Result<Caller> find_leniently(const Request& request) { return find(request, Leniency::store_away); }
 
   /// A secret that logs in once, within an hour; for a store without tokens. Nothing if the store has tokens, or
   /// callers need none.
@@ -48,14 +56,19 @@ class Callers {
   [[nodiscard]] std::string cookie_for(const Request& request, std::string_view token, bool is_https) const;
 
  private:
-  Result<Caller> caller_with(const std::string& secret);
+  enum class Leniency { none, store_away };
+  Result<Caller> find(const Request& request, Leniency leniency);
+  Result<Caller> caller_with(const std::string& secret, Leniency leniency);
+  Result<Caller> caller_without_store(const std::string& secret, Leniency leniency, const Error& trouble);
 
   struct Known {
     Caller caller;
-    BootTime until{};
+    BootTime until{};          ///< asks the store again from then on
+    BootTime lenient_until{};  ///< valid until then if the store is away
   };
 
   const Store store_;
+  const Store quick_;
   const CallersOptions options_;
   std::mutex mutex_;
   std::map<std::string, Known, std::less<>> known_;

@@ -122,6 +122,12 @@ std::string with_member(std::string object, std::string_view member);
 Response problem(const Request& request, int status, std::string_view code, std::string_view message);
 /// A refusal of the library, with the status of its code and, if it says when to try again, Retry-After.
 Response problem(const Request& request, const Error& error);
+/// What a stranger learns of a store that does not answer. The log says why.
+inline constexpr std::string_view store_is_away = "the store does not answer; the log of this server says why";
+/// The refusal of a server that drains.
+inline Response stopping(const Request& request) {
+  return problem(request, 503, "unavailable", "this server is stopping");
+}
 /// The error for an act that the caller may not perform.
 inline Error denied(std::string message) { return {.code = Errc::denied, .message = std::move(message)}; }
 

@@ -21,6 +21,10 @@ namespace leasehold::serve {
 
 namespace {
 
+constexpr std::string_view mcp_path = "/mcp";
+/// For those who must get an answer soon, even if it is that the store does not answer.
+constexpr Duration quick_call = std::chrono::seconds(1);
+
 /// A client may choose the id, so that its logs and ours agree.
 std::string id_of(const Request& request) {
   constexpr std::size_t longest = 64;
@@ -79,9 +83,10 @@ std::optional<std::string> path_below(std::string_view base_path, std::string_vi
 
 Site::Site(const Store& store, const SiteOptions& options)
     : store_(store),
+      quick_(store_over(store.impl().backend, {.call_timeout = quick_call})),
       options_(options),
       gate_(options.gate),
-      callers_(store, options.callers),
+      callers_(store, quick_, options.callers),
       tokens_(store),
       pump_(std::in_place, store) {}
 
@@ -90,6 +95,8 @@ Site::~Site() { finish(); }
 void Site::finish() {
   waits_.finish();
   acts_.finish();
+  looks_.finish();
+  metrics_.finish();
   // The pump writes to streams, and these wake the network thread's loop, which still exists here.
   pump_.reset();
 }
@@ -97,12 +104,12 @@ void Site::finish() {
 const Site::Route* Site::route_at(std::string_view path) {
   static constexpr std::string_view look = "GET, HEAD";
   static constexpr auto routes = std::to_array<Route>({
-      {.path = "/healthz", .methods = look, .answer = &Site::healthz, .at_once = true},
-      {.path = "/readyz", .methods = look, .answer = &Site::readyz},
-      {.path = "/metrics", .methods = look, .answer = &Site::metrics},
+      {.path = "/healthz", .methods = look, .answer = &Site::healthz, .threads = nullptr},
+      {.path = "/readyz", .methods = look},  // see run()
+      {.path = "/metrics", .methods = look, .answer = &Site::metrics, .threads = &Site::metrics_},
       {.path = "/metrics/store", .methods = look, .answer = &Site::store_metrics},
-      {.path = "/openapi.json", .methods = look, .answer = &Site::openapi, .at_once = true},
-      {.path = "/mcp", .methods = "POST", .max_body = bounds::mcp_line_bytes},  // perform() answers it
+      {.path = "/openapi.json", .methods = look, .answer = &Site::openapi, .threads = nullptr},
+      {.path = mcp_path, .methods = "POST", .max_body = bounds::mcp_line_bytes},  // perform() answers it
       {.path = "/login", .methods = "GET, HEAD, POST", .max_body = 4096, .answer = &Site::log_in},
       {.path = "/logout", .methods = "POST", .max_body = 4096, .answer = &Site::log_out},
       {.path = "/api/v1/whoami", .methods = look, .answer = &Site::whoami},
@@ -116,7 +123,7 @@ std::optional<Response> Site::refusal_of(const Request& request) const {
   if (auto refusal = gate_.refusal_of(request)) return refusal;
   if (const auto* route = route_at(request.path)) {
     if (!is_among(request.method, route->methods)) return wrong_method(request, route->methods);
-    const bool is_mcp = route->answer == nullptr;
+    const bool is_mcp = route->path == mcp_path;
     if (is_mcp && options_.read_only) return read_only_refusal(request);
     return std::nullopt;
   }
@@ -198,12 +205,15 @@ void Site::run(std::shared_ptr<Visit> visit) {
   }
   const auto* route = visit->route;
   if (route == nullptr) return finish(*visit, file_response(request));
-  if (route->answer == nullptr) {
+  if (route->path == mcp_path) {
     const bool may_wait = mcp_may_wait(request);
     return run_patiently(std::move(visit), may_wait);
   }
-  if (route->at_once) return finish(*visit, (this->*route->answer)(*visit));
-  acts_.run([this, visit = std::move(visit)] { finish(*visit, (this->*visit->route->answer)(*visit)); });
+  if (route->answer == nullptr) return ask_whether_ready(std::move(visit));
+  if (route->threads == nullptr) return finish(*visit, (this->*route->answer)(*visit));
+  (this->*route->threads).run([this, visit = std::move(visit)] {
+    finish(*visit, (this->*visit->route->answer)(*visit));
+  });
 }
 
 void Site::run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait) {

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "act/act.h"
 #include "base/clock.h"
@@ -63,8 +65,8 @@ class Site : public Handler {
     std::string_view path{};
     std::string_view methods{};
     std::size_t max_body = 0;
-    Answer answer = nullptr;  ///< null: see perform()
-    bool at_once = false;     ///< on the network thread
+    Answer answer = nullptr;             ///< null: see run()
+    Pool Site::*threads = &Site::acts_;  ///< null: the network thread
   };
 
   /// A request under way.
@@ -88,11 +90,14 @@ class Site : public Handler {
   void finish(Visit& visit, Response response);
   void note(const Visit& visit, const Response& response) const;
 
+  /// Answers /readyz. One look at the store is for all who ask meanwhile, and no act delays it.
+  void ask_whether_ready(std::shared_ptr<Visit> visit);
+  void look_whether_ready();
+
   // On the network thread.
   Response healthz(const Visit& visit);
   Response openapi(const Visit& visit);
-  // On a thread of the pool.
-  Response readyz(const Visit& visit);
+  // On a thread of a pool.
   Response whoami(const Visit& visit);
   Response metrics(const Visit& visit);
   Response store_metrics(const Visit& visit);
@@ -107,9 +112,12 @@ class Site : public Handler {
   /// The response for a caller that may look at the whole store; `look` gets the caller.
   template <typename Look>
   Response for_reader(const Visit& visit, Look look);
+  template <typename Look>
+  Response for_caller(const Visit& visit, const Result<Caller>& caller, Look look);
   [[nodiscard]] Response logged_in(const Request& request, std::string_view token, bool wants_page) const;
 
   const Store store_;
+  const Store quick_;  ///< the same, with calls of a second
   const SiteOptions options_;
   const Gate gate_;
   Callers callers_;
@@ -118,7 +126,11 @@ class Site : public Handler {
   std::atomic<bool> pruning_ = false;
   std::optional<Pump> pump_;  ///< none after finish()
   std::atomic<bool> draining_ = false;
+  std::mutex asking_mutex_;
+  std::vector<std::shared_ptr<Visit>> asking_;  ///< whether the server is ready
   Pool acts_{16};
+  Pool looks_{1};    ///< whether the store answers
+  Pool metrics_{2};  ///< about this process: also while acts wait for the store
   Pool waits_{256};
 };
 

@@ -28,11 +28,33 @@ Response metrics_response(std::string text) {
 
 Response Site::healthz(const Visit& /*visit*/) { return text_response(200, "ok\n"); }
 
-Response Site::readyz(const Visit& visit) {
-  if (draining_) return problem(visit.request, 503, "unavailable", "this server is stopping");
+void Site::ask_whether_ready(std::shared_ptr<Visit> visit) {
+  if (draining_) {
+    return finish(*visit, stopping(visit->request));
+  }
+  {
+    const std::lock_guard lock(asking_mutex_);
+    asking_.push_back(std::move(visit));
+    if (asking_.size() > 1) return;
+  }
+  looks_.run([this] { look_whether_ready(); });
+}
+
+void Site::look_whether_ready() {
   // If one row can be read, the store answers and has the tables that this server needs.
-  if (const auto asked = store_.retention(); !asked) return problem(visit.request, asked.error());
-  return text_response(200, "ready\n");
+  const auto asked = quick_.retention();
+  if (!asked && options_.log != nullptr) {
+    options_.log->warning("not ready", {{observe::LogKey::detail, asked.error().message}});
+  }
+  std::vector<std::shared_ptr<Visit>> visits;
+  {
+    const std::lock_guard lock(asking_mutex_);
+    visits.swap(asking_);
+  }
+  for (const auto& visit : visits) {
+    const auto neutral = [&] { return Error{.code = asked.error().code, .message = std::string(store_is_away)}; };
+    finish(*visit, asked ? text_response(200, "ready\n") : problem(visit->request, neutral()));
+  }
 }
 
 Response Site::openapi(const Visit& visit) {
@@ -44,7 +66,11 @@ Response Site::openapi(const Visit& visit) {
 
 template <typename Look>
 Response Site::for_reader(const Visit& visit, Look look) {
-  const auto caller = callers_.find(visit.request);
+  return for_caller(visit, callers_.find(visit.request), look);
+}
+
+template <typename Look>
+Response Site::for_caller(const Visit& visit, const Result<Caller>& caller, Look look) {
   if (!caller) return problem(visit.request, caller.error());
   if (!may_touch(caller->only, "", "")) {
     return problem(visit.request, denied("the patterns of this token do not allow the whole store"));
@@ -53,7 +79,8 @@ Response Site::for_reader(const Visit& visit, Look look) {
 }
 
 Response Site::metrics(const Visit& visit) {
-  return for_reader(visit, [](const Caller& /*caller*/) { return metrics_response(observe::process_metrics()); });
+  return for_caller(visit, callers_.find_leniently(visit.request),
+                    [](const Caller& /*caller*/) { return metrics_response(observe::process_metrics()); });
 }
 
 Response Site::store_metrics(const Visit& visit) {

@@ -28,8 +28,12 @@ class ServerTest : public StoreTest {
   }
 
   void start(serve::SiteOptions site = {}, const serve::Limits& limits = {}) {
+    start_over(store(), std::move(site), limits);
+  }
+  /// On another handle of the store, such as one whose calls fail on demand.
+  void start_over(const Store& served, serve::SiteOptions site, const serve::Limits& limits = {}) {
     auto opened =
-        serve::Server::open(store(), {.listen = {{.host = "127.0.0.1"}}, .site = std::move(site), .limits = limits});
+        serve::Server::open(served, {.listen = {{.host = "127.0.0.1"}}, .site = std::move(site), .limits = limits});
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     server_ = std::move(*opened);
     thread_ = std::thread([this] { server_->run(); });

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "storage/backend.h"
 
 namespace leasehold::support {
@@ -82,6 +83,13 @@ class FaultBackend final : public storage::Backend {
     asked_.push_back(std::move(what));
   }
 
+  /// How long the latest call of a statement was willing to wait.
+  [[nodiscard]] Duration patience(const std::string& statement) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = patience_.find(statement);
+    return found == patience_.end() ? Duration::max() : found->second;
+  }
+
   /// How many calls failed on purpose.
   [[nodiscard]] int failures() const {
     const std::lock_guard lock(mutex_);
@@ -91,6 +99,7 @@ class FaultBackend final : public storage::Backend {
   Result<storage::Rows> query(const storage::Statement& statement, std::span<const storage::Param> params,
                               BootTime deadline) override {
     if (listener_) listener_(statement.name);
+    note_patience(statement.name, deadline - BootClock::now());
     const auto rule = draw(statement.name);
     if (rule.fault == Fault::fail_before_send) return rule.error;
     return with_fault(rule.fault, inner_->query(statement, params, deadline));
@@ -159,6 +168,11 @@ class FaultBackend final : public storage::Backend {
     const std::unique_ptr<storage::ChangeWatch> inner_;
   };
 
+  void note_patience(std::string_view statement, Duration patience) {
+    const std::lock_guard lock(mutex_);
+    patience_[std::string(statement)] = patience;
+  }
+
   Rule draw(std::string_view statement) {
     note(std::string(statement));
     std::unique_lock lock(mutex_);
@@ -179,6 +193,7 @@ class FaultBackend final : public storage::Backend {
   std::string held_;
   int failures_ = 0;
   std::map<std::string, int> calls_;
+  std::map<std::string, Duration> patience_;
   std::vector<std::string> asked_;
   std::function<void(std::string_view)> listener_;
 };

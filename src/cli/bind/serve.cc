@@ -139,6 +139,7 @@ int run_server(const Context& context, const ServeOptions& options) {
   if (!made) return report(context, made.error());
   observe::Log log(STDERR_FILENO, observe::LogForm::automatic, level_from(options.log));
   made->site.log = &log;
+  made->site.callers.log = &log;
   made->site.callers.cookie = cookie_name_for(context);
   allow_many_descriptors();
   std::stop_source stop;
