@@ -36,6 +36,7 @@ struct Act {
   std::string_view sql{};            ///< its SQL function; empty: SQL reads views, or has no such function
   bool idempotent = false;           ///< the same arguments again change nothing more
   bool waits = false;                ///< may wait, as `wait_seconds` says
+  bool patient = false;              ///< waits as long as it takes, unless `wait_seconds` says otherwise
   bool reveals = false;              ///< its answer has a secret, which the store must not keep
   bool local = false;                ///< about the caller's own process, so not for other machines
   std::span<const Errc> refusals{};  ///< besides those that every act may answer

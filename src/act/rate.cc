@@ -72,6 +72,7 @@ std::span<const Act> rate_acts() {
           .scope = Scope::work,
           .sql = "rate_take",
           .waits = true,
+          .patient = true,
           .refusals = refusals<Errc::rate_limited, Errc::busy, Errc::not_found>,
           .example = R"({"name":"orders-api","every_seconds":0.75,"wait_seconds":0})",
       }),

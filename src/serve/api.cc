@@ -114,9 +114,14 @@ Response not_granted(const Error& error) {
 }
 
 Response answer_of(const Request& request, const Store& store, const act::Act& act, std::string_view arguments,
-                   const Call& call, model::Proofs proofs) {
+                   const Call& call, model::Proofs proofs, std::optional<Duration> retry_in) {
   auto answer = act::call(store, act, arguments, call, proofs);
   if (!answer) {
+    if (retry_in && may_wait(answer.error().code)) {
+      auto refusal = std::move(answer).error();
+      refusal.retry_in = std::min(refusal.retry_in.value_or(*retry_in), *retry_in);
+      answer = std::move(refusal);
+    }
     const bool is_daily = act::asks(act) && may_wait(answer.error().code);
     return is_daily ? not_granted(answer.error()) : problem(request, answer.error());
   }

@@ -40,7 +40,7 @@ Result<std::string> arguments_in_query(const act::Act& act, std::string_view que
 Response not_granted(const Error& error);
 /// Performs the act; the holder of what it grants is in `call`.
 Response answer_of(const Request& request, const Store& store, const act::Act& act, std::string_view arguments,
-                   const Call& call, model::Proofs proofs);
+                   const Call& call, model::Proofs proofs, std::optional<Duration> retry_in = {});
 
 /// The description of the HTTP API for programs: OpenAPI 3.1, made of the acts. api/openapi.json is this text.
 std::string openapi_text();
@@ -53,6 +53,8 @@ struct Performance {
   const act::Act& act;
   std::stop_token stop{};
   observe::Log* log = nullptr;
+  /// For a caller that asked to wait and could not: when to try again, if the refusal does not say.
+  std::optional<Duration> retry_in{};
 
   /// `arguments` is what the caller sent; an act without arguments may leave them out.
   [[nodiscard]] Response run(std::string arguments) const;

@@ -62,8 +62,6 @@ std::optional<Response> refusal_of(const Request& request, const Caller& caller)
 
 }  // namespace
 
-bool mcp_may_wait(const Request& request) { return request.body.find("wait_seconds") != std::string::npos; }
-
 Response mcp_response(const Request& request, const Store& store, const Caller& caller, const std::stop_token& stop) {
   if (auto refused = refusal_of(request, caller)) return std::move(*refused);
   const auto toolsets = toolsets_in(request.query);

@@ -28,9 +28,6 @@ Response file_response(const Request& request);
 
 // POST /mcp: one message per request, without state between them.
 
-/// Whether answering may take long.
-bool mcp_may_wait(const Request& request);
-
 /// Tools that change something need the scope `work`. `?tools=jobs,chunks` adds toolsets. The server cannot watch the
 /// process of a session: a session lives for mcp::unkept_ttl after the last call that named it.
 Response mcp_response(const Request& request, const Store& store, const Caller& caller, const std::stop_token& stop);

@@ -184,7 +184,7 @@ Response Performance::once(std::string_view key, const std::string& arguments) c
 Response Performance::perform(std::string_view arguments) const {
   const Call call{.holder = holder_of(caller, request), .stop = stop};
   const auto proofs = caller.scope == Scope::admin ? model::Proofs::shown : model::Proofs::hidden;
-  return answer_of(request, store, act, arguments, call, proofs);
+  return answer_of(request, store, act, arguments, call, proofs, retry_in);
 }
 
 void Performance::record(std::string_view arguments, const Response& response) const {

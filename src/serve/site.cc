@@ -24,6 +24,8 @@ namespace {
 constexpr std::string_view mcp_path = "/mcp";
 /// For those who must get an answer soon, even if it is that the store does not answer.
 constexpr Duration quick_call = std::chrono::seconds(1);
+/// For those who asked to wait while too many others wait.
+constexpr Duration before_next_try = std::chrono::seconds(1);
 
 /// A client may choose the id, so that its logs and ours agree.
 std::string id_of(const Request& request) {
@@ -47,6 +49,14 @@ bool is_among(std::string_view method, std::string_view methods) {
     methods.remove_prefix(std::min(comma + 2, methods.size()));
   }
   return false;
+}
+
+/// Whether the arguments can have the key `wait_seconds`: also with escaped letters.
+bool may_name_wait(const Request& request) {
+  const auto names = [](std::string_view text, char escape) {
+    return text.find("wait") != std::string_view::npos || text.find(escape) != std::string_view::npos;
+  };
+  return names(request.body, '\\') || names(request.query, '%');
 }
 
 Response wrong_method(const Request& request, std::string_view methods) {
@@ -198,16 +208,14 @@ void Site::handle(Request request, std::function<void(Response)> answer) {
 void Site::run(std::shared_ptr<Visit> visit) {
   const auto& request = visit->request;
   if (visit->act != nullptr) {
-    const bool names_wait =
-        request.body.find("wait") != std::string::npos || request.query.find("wait") != std::string::npos;
-    const bool asks_to_wait = visit->act->waits && names_wait;
+    const bool asks_to_wait = visit->act->patient || (visit->act->waits && may_name_wait(request));
     return run_patiently(std::move(visit), asks_to_wait);
   }
   const auto* route = visit->route;
   if (route == nullptr) return finish(*visit, file_response(request));
   if (route->path == mcp_path) {
-    const bool may_wait = mcp_may_wait(request);
-    return run_patiently(std::move(visit), may_wait);
+    const bool asks_to_wait = may_name_wait(request);
+    return run_patiently(std::move(visit), asks_to_wait);
   }
   if (route->answer == nullptr) return ask_whether_ready(std::move(visit));
   if (route->threads == nullptr) return finish(*visit, (this->*route->answer)(*visit));
@@ -217,16 +225,15 @@ void Site::run(std::shared_ptr<Visit> visit) {
 }
 
 void Site::run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait) {
-  std::function<void()> waiting = [this, visit] {
-    const observe::Present present(observe::process().waiting_acts);
-    perform(*visit, true);
-  };
+  std::function<void()> waiting = [this, visit] { perform(*visit, Turn::waits); };
   if (asks_to_wait && waits_.run_at_once(waiting)) return;
-  // If every thread waits already, the answer comes at once, and the caller repeats its request.
-  acts_.run([this, visit = std::move(visit), asks_to_wait] { perform(*visit, !asks_to_wait); });
+  // On these threads nothing waits, whatever the request says. If every thread waits already, the answer comes at once,
+  // and says when to repeat the request.
+  const auto turn = asks_to_wait ? Turn::too_many_wait : Turn::at_once;
+  acts_.run([this, visit = std::move(visit), turn] { perform(*visit, turn); });
 }
 
-void Site::perform(Visit& visit, bool may_wait) {
+void Site::perform(Visit& visit, Turn turn) {
   const auto& request = visit.request;
   // It has waited for its thread. What a claim took now would stay with a client that does not know of it.
   if (request.moot.stop_requested()) {
@@ -238,7 +245,8 @@ void Site::perform(Visit& visit, bool may_wait) {
   std::stop_source no_wait;
   no_wait.request_stop();
   try {
-    finish(visit, may_wait ? act_patiently(visit, *caller) : perform_for(visit, *caller, no_wait.get_token()));
+    finish(visit, turn == Turn::waits ? act_patiently(visit, *caller)
+                                      : perform_for(visit, *caller, no_wait.get_token(), turn));
   } catch (const std::exception& error) {
     finish(visit, problem(request, {.code = Errc::internal, .message = error.what()}));
   }
@@ -250,11 +258,12 @@ Response Site::act_patiently(const Visit& visit, const Caller& caller) {
   const auto token = tokens_.watch(caller.token);
   const std::stop_callback gone(visit.request.gone, end);
   const std::stop_callback ended(token->get_token(), end);
-  return perform_for(visit, caller, stop.get_token());
+  return perform_for(visit, caller, stop.get_token(), Turn::waits);
 }
 
-Response Site::perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop) {
-  return visit.act != nullptr ? act(visit, caller, stop) : mcp_response(visit.request, store_, caller, stop);
+Response Site::perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop, Turn turn) {
+  return visit.act != nullptr ? act(visit, caller, stop, turn)
+                              : mcp_response(visit.request, store_, caller, stop);
 }
 
 void Site::check_tokens() {
@@ -275,12 +284,18 @@ void Site::prune() {
   });
 }
 
-Response Site::act(const Visit& visit, const Caller& caller, const std::stop_token& stop) {
+Response Site::act(const Visit& visit, const Caller& caller, const std::stop_token& stop, Turn turn) {
   const auto& request = visit.request;
   auto arguments = reads(request.method) ? arguments_in_query(*visit.act, request.query) : request.body;
   if (!arguments) return problem(request, arguments.error());
   const Performance performance{
-      .store = store_, .request = request, .caller = caller, .act = *visit.act, .stop = stop, .log = options_.log};
+      .store = store_,
+      .request = request,
+      .caller = caller,
+      .act = *visit.act,
+      .stop = stop,
+      .log = options_.log,
+      .retry_in = turn == Turn::too_many_wait ? std::optional(before_next_try) : std::nullopt};
   return performance.run(std::move(*arguments));
 }
 

@@ -30,6 +30,7 @@ struct SiteOptions {
   CallersOptions callers{};
   GateOptions gate{};
   observe::Log* log = nullptr;
+  std::size_t waits = 256;  ///< acts that wait at once
 };
 
 /// Threading: admit(), handle(), check_tokens() and prune() on the network thread, the rest from any thread.
@@ -84,9 +85,10 @@ class Site : public Handler {
   std::optional<Response> refusal_of(const Request& request) const;
   [[nodiscard]] std::shared_ptr<Visit> visit_of(Request request, std::function<void(Response)> answer) const;
   void run(std::shared_ptr<Visit> visit);
-  /// Lets `perform` wait if the request asks for it and a thread is free.
+  /// Lets `perform` wait if the request asks for it and a thread of those that wait is free.
   void run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait);
-  void perform(Visit& visit, bool may_wait);
+  enum class Turn { waits, at_once, too_many_wait };
+  void perform(Visit& visit, Turn turn);
   void finish(Visit& visit, Response response);
   void note(const Visit& visit, const Response& response) const;
 
@@ -104,10 +106,10 @@ class Site : public Handler {
   Response stream(const Visit& visit);
   Response log_in(const Visit& visit);
   Response log_out(const Visit& visit);
-  Response act(const Visit& visit, const Caller& caller, const std::stop_token& stop);
+  Response act(const Visit& visit, const Caller& caller, const std::stop_token& stop, Turn turn);
   /// Performs the act with a stop token that fires when the client goes, or when its API token ends.
   Response act_patiently(const Visit& visit, const Caller& caller);
-  Response perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop);
+  Response perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop, Turn turn);
 
   /// The response for a caller that may look at the whole store; `look` gets the caller.
   template <typename Look>
@@ -129,9 +131,9 @@ class Site : public Handler {
   std::mutex asking_mutex_;
   std::vector<std::shared_ptr<Visit>> asking_;  ///< whether the server is ready
   Pool acts_{16};
+  Pool waits_{options_.waits};
   Pool looks_{1};    ///< whether the store answers
   Pool metrics_{2};  ///< about this process: also while acts wait for the store
-  Pool waits_{256};
 };
 
 /// The path without the base path; nothing if it lies elsewhere.
