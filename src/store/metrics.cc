@@ -2,10 +2,13 @@
 #include "leasehold/metrics.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "storage/query.h"
@@ -143,6 +146,46 @@ void add_totals(StoreMetrics& metrics, const std::vector<sql::CounterList::Row>&
   }
 }
 
+constexpr std::array<std::string_view, 9> attempt_outcomes = {
+    "completed", "failed", "expired", "released", "snoozed", "returned", "cancelled", "retried", "lapsed"};
+constexpr std::array<std::string_view, 4> job_outcomes = {"completed", "failed", "cancelled", "lapsed"};
+constexpr std::array<std::string_view, 6> run_outcomes = {"completed", "failed",   "lost",
+                                                          "released",  "enqueued", "skipped"};
+
+/// Adds a 0 for each outcome of these names that has no total yet. Otherwise the first failure of a queue would be the
+/// first sample of its total, and a monitor that looks for an increase would not see it.
+void add_zeros(std::vector<StoreCount>& counts, std::string StoreCount::*label, const std::set<std::string>& names,
+               std::span<const std::string_view> outcomes) {
+  std::set<std::pair<std::string, std::string>> known;
+  for (const auto& count : counts) known.emplace(count.*label, count.outcome);
+  for (const auto& name : names) {
+    for (const auto outcome : outcomes) {
+      if (known.contains({name, std::string(outcome)})) continue;
+      StoreCount zero{.outcome = std::string(outcome)};
+      zero.*label = name;
+      counts.push_back(std::move(zero));
+    }
+  }
+  std::sort(counts.begin(), counts.end(), [label](const StoreCount& a, const StoreCount& b) {
+    return std::tie(a.*label, a.outcome) < std::tie(b.*label, b.outcome);
+  });
+}
+
+/// The names that have numbers of their own, and `other`.
+std::set<std::string> shown_names(const std::vector<StoreCount>& counts, std::string StoreCount::*label) {
+  std::set<std::string> names;
+  for (const auto& count : counts) names.insert(count.*label);
+  return names;
+}
+
+Result<std::set<std::string>> schedule_names(const Store& store, Names names) {
+  auto schedules = store.schedules().list({.max = static_cast<int>(bounds::metric_names)});
+  if (!schedules) return std::move(schedules).error();
+  std::set<std::string> all;
+  for (const auto& schedule : schedules->items) all.insert(names.shown(schedule.name));
+  return all;
+}
+
 std::set<std::string, std::less<>> names_in(const std::vector<StoreCount>& counts, std::string StoreCount::*label) {
   std::set<std::string, std::less<>> names;
   for (const auto& count : counts) {
@@ -172,10 +215,20 @@ Result<StoreMetrics> Store::metrics() const {
   add_totals(metrics, *totals);
   auto gauges = impl_->new_call().ask_rows(sql::GaugeList{});
   if (!gauges) return std::move(gauges).error();
-  count_the_rest(metrics, *gauges, Names(names_in(metrics.schedule_runs, &StoreCount::schedule)));
+  const Names known_schedules(names_in(metrics.schedule_runs, &StoreCount::schedule));
+  count_the_rest(metrics, *gauges, known_schedules);
+  auto schedules = schedule_names(*this, known_schedules);
+  if (!schedules) return std::move(schedules).error();
+  schedules->merge(shown_names(metrics.schedule_runs, &StoreCount::schedule));
+  add_zeros(metrics.schedule_runs, &StoreCount::schedule, *schedules, run_outcomes);
   auto known = queues().list();
   if (!known) return std::move(known).error();
   count_jobs(metrics, *known, Names(names_in(metrics.attempts, &StoreCount::queue)));
+  auto queues_shown = shown_names(metrics.jobs, &StoreCount::queue);
+  queues_shown.merge(shown_names(metrics.attempts, &StoreCount::queue));
+  queues_shown.merge(shown_names(metrics.finished, &StoreCount::queue));
+  add_zeros(metrics.attempts, &StoreCount::queue, queues_shown, attempt_outcomes);
+  add_zeros(metrics.finished, &StoreCount::queue, queues_shown, job_outcomes);
   auto sets = chunks().sets();
   if (!sets) return std::move(sets).error();
   count_chunks(metrics, *sets);

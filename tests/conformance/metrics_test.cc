@@ -33,7 +33,9 @@ Numbers numbers_of(const std::vector<StoreCount>& counts) {
 Numbers totals_of(const StoreMetrics& metrics) {
   Numbers all;
   const auto add = [&all](const std::string& what, const std::vector<StoreCount>& counts) {
-    for (const auto& [words, number] : numbers_of(counts)) all[what + " " + words] += number;
+    for (const auto& [words, number] : numbers_of(counts)) {
+      if (number != 0) all[what + " " + words] += number;
+    }
   };
   add("grants", metrics.grants);
   add("takeovers", metrics.takeovers);
