@@ -29,6 +29,8 @@ bool has_argument(const act::Act& act, std::string_view name);
 
 inline constexpr std::size_t max_body = std::size_t(2) << 20U;
 inline constexpr std::size_t max_batch = std::size_t(16) << 20U;
+/// Of an Idempotency-Key.
+inline constexpr std::size_t max_key = 200;
 /// How many bytes a body may have: batches are longer.
 std::size_t max_body_of(const act::Act& act);
 

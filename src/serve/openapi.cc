@@ -179,10 +179,11 @@ class Document {
         {"application/json", json::object{{"schema", entry.at("arguments")}, {"example", entry.at("example")}}}};
     post["requestBody"] = json::object{{"required", false}, {"content", content}};
     if (!act::only_reads(act)) {
-      post["parameters"] = json::array{json::object{{"name", "Idempotency-Key"},
-                                                    {"in", "header"},
-                                                    {"description", "makes it harmless to repeat the request"},
-                                                    {"schema", json::object{{"type", "string"}, {"maxLength", 200}}}}};
+      post["parameters"] = json::array{
+          json::object{{"name", "Idempotency-Key"},
+                       {"in", "header"},
+                       {"description", "makes it harmless to repeat the request"},
+                       {"schema", json::object{{"type", "string"}, {"minLength", 1}, {"maxLength", max_key}}}}};
       return {{"post", std::move(post)}};
     }
     auto get = operation(act, entry);

@@ -129,6 +129,12 @@ std::optional<Response> Performance::refusal(std::string_view arguments) const {
   if (caller.by_cookie && request.method == "POST" && !Gate::is_same_origin(request)) {
     return problem(request, 403, "foreign_origin", "with a cookie, only the page of this server may change something");
   }
+  const auto keys = request.headers.count("Idempotency-Key");
+  if (keys > 1) return problem(request, invalid("the request has several Idempotency-Key headers"));
+  const auto key = request.headers.get("Idempotency-Key");
+  if (key.size() > max_key || (keys == 1 && key.empty())) {
+    return problem(request, invalid(fmt::format("an Idempotency-Key has 1 to {} bytes", max_key)));
+  }
   if (const auto allowed = act::check_touch(store, act, arguments, caller.only); !allowed) {
     return problem(request, allowed.error());
   }

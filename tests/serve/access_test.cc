@@ -164,6 +164,19 @@ TEST_P(HttpAccessTest, ARepeatedRequestGetsItsFirstAnswer) {
   EXPECT_EQ(listed->items.size(), 2U);
 }
 
+TEST_P(HttpAccessTest, AKeyIsOneAndShort) {
+  start();
+  const auto work = token(Scope::work);
+  const auto with_key = [&](const std::string& key) {
+    return post("job/enqueue", R"({"queue":"mail"})", work, {{"Idempotency-Key", key}});
+  };
+  EXPECT_EQ(with_key(std::string(200, 'k')).status, 200);
+  EXPECT_EQ(with_key(std::string(201, 'k')).code(), "invalid_argument");
+  EXPECT_EQ(with_key("").code(), "invalid_argument");
+  const serve::Headers two = {{"Idempotency-Key", "a"}, {"Idempotency-Key", "b"}};
+  EXPECT_EQ(post("job/enqueue", R"({"queue":"mail"})", work, two).code(), "invalid_argument");
+}
+
 TEST_P(HttpAccessTest, ASecretIsNotKeptForRepeats) {
   start();
   const auto admin = token(Scope::admin);
