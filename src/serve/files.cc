@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "serve/http.h"
@@ -24,8 +25,13 @@ const File* file_at(std::string_view path) {
   return found != files.end() ? &*found : nullptr;
 }
 
-/// "/jobs/17" is a view; "/app.css" is a file.
-bool is_view(std::string_view path) { return path.substr(path.rfind('/') + 1).find('.') == std::string_view::npos; }
+/// The pages of web/src/main.tsx. Any other path is unknown, so that a probe of a wrong path fails.
+bool is_view(std::string_view path) {
+  static constexpr auto views =
+      std::to_array<std::string_view>({"/", "/overview", "/leases", "/queues", "/queue", "/jobs", "/job", "/syncs",
+                                       "/sync", "/backlog", "/schedules", "/schedule", "/rows", "/store", "/login"});
+  return std::find(views.begin(), views.end(), path) != views.end();
+}
 
 bool accepts_gzip(const Request& request) {
   return request.headers.get("Accept-Encoding").find("gzip") != std::string_view::npos;
@@ -49,7 +55,7 @@ std::string placed(const Request& request, const File& file) {
 Response file_response(const Request& request) {
   const auto* file = file_at(request.path);
   if (file == nullptr && is_view(request.path)) file = file_at(index_path);
-  if (file == nullptr) return problem(request, 404, "unknown_route", "there is no such file");
+  if (file == nullptr) return problem(request, 404, "unknown_route", "there is no such page or file");
   Response response{.headers = {{"Content-Type", std::string(file->content_type)},
                                 {"Content-Security-Policy", std::string(policy)},
                                 {"Referrer-Policy", "no-referrer"},

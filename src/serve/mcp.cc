@@ -35,10 +35,13 @@ Result<std::vector<mcp::Toolset>> toolsets_in(std::string_view query) {
   return chosen;
 }
 
+bool only_reads(const mcp::Tool& tool) { return tool.act != nullptr ? act::only_reads(*tool.act) : tool.reads; }
+
 /// What the caller may use.
-std::vector<mcp::Tool> tools_for(const Caller& caller, const std::vector<mcp::Toolset>& toolsets) {
+std::vector<mcp::Tool> tools_for(const Caller& caller, const std::vector<mcp::Toolset>& toolsets, bool read_only) {
   auto tools = mcp::tools_of(toolsets);
   std::erase_if(tools, [&](const mcp::Tool& tool) {
+    if (read_only && !only_reads(tool)) return true;
     const auto needed = tool.act != nullptr ? tool.act->scope : tool.reads ? Scope::read : Scope::work;
     return needed > caller.scope;
   });
@@ -62,7 +65,8 @@ std::optional<Response> refusal_of(const Request& request, const Caller& caller)
 
 }  // namespace
 
-Response mcp_response(const Request& request, const Store& store, const Caller& caller, const std::stop_token& stop) {
+Response mcp_response(const Request& request, const Store& store, const Caller& caller, bool read_only,
+                      const std::stop_token& stop) {
   if (auto refused = refusal_of(request, caller)) return std::move(*refused);
   const auto toolsets = toolsets_in(request.query);
   if (!toolsets) return problem(request, toolsets.error());
@@ -77,9 +81,10 @@ Response mcp_response(const Request& request, const Store& store, const Caller& 
   if (message.id.empty() || message.method.empty()) return {.status = 202};
   const auto began = BootClock::now();
   mcp::Desk desk([&store]() -> Result<Store> { return store; }, holder_of(caller, request), false);
-  mcp::Protocol protocol(desk, tools_for(caller, *toolsets), [began](std::string_view tool, std::string_view outcome) {
-    observe::process().mcp(tool, outcome, BootClock::now() - began);
-  });
+  mcp::Protocol protocol(desk, tools_for(caller, *toolsets, read_only),
+                         [began](std::string_view tool, std::string_view outcome) {
+                           observe::process().mcp(tool, outcome, BootClock::now() - began);
+                         });
   const auto reply = protocol.answer(message, stop);
   const auto* error = std::get_if<mcp::RpcError>(&reply);
   return json_response(error != nullptr ? mcp::error_line(message.id, *error)

@@ -22,14 +22,16 @@ struct File {
 /// From web/dist; empty if leasehold was built without it. Generated, see cmake/embed_files.cmake.
 std::span<const File> embedded_files();
 
-/// The file at the path of a GET. A path without a dot in its last part is a view of the page, and gets index.html, in
-/// which `<base href="/">` becomes the base path.
+/// The file at the path of a GET. A view of the page, such as "/jobs", gets index.html, in which `<base href="/">`
+/// becomes the base path.
 Response file_response(const Request& request);
 
 // POST /mcp: one message per request, without state between them.
 
 /// Tools that change something need the scope `work`. `?tools=jobs,chunks` adds toolsets. The server cannot watch the
 /// process of a session: a session lives for mcp::unkept_ttl after the last call that named it.
-Response mcp_response(const Request& request, const Store& store, const Caller& caller, const std::stop_token& stop);
+/// With `read_only` only the tools that change nothing exist.
+Response mcp_response(const Request& request, const Store& store, const Caller& caller, bool read_only,
+                      const std::stop_token& stop);
 
 }  // namespace leasehold::serve

@@ -133,9 +133,8 @@ std::optional<Response> Site::refusal_of(const Request& request) const {
   if (auto refusal = gate_.refusal_of(request)) return refusal;
   if (const auto* route = route_at(request.path)) {
     if (!is_among(request.method, route->methods)) return wrong_method(request, route->methods);
-    const bool is_mcp = route->path == mcp_path;
-    if (is_mcp && options_.read_only) return read_only_refusal(request);
-    return std::nullopt;
+    const bool is_refused = draining_ && route->path == mcp_path;
+    return is_refused ? std::optional(stopping(request)) : std::nullopt;
   }
   const auto* act = act_at(request.path);
   if (act == nullptr) {
@@ -147,7 +146,7 @@ std::optional<Response> Site::refusal_of(const Request& request) const {
   if (options_.read_only && !act::only_reads(*act)) {
     return read_only_refusal(request);
   }
-  if (draining_) return problem(request, 503, "unavailable", "this server is stopping");
+  if (draining_) return stopping(request);
   return std::nullopt;
 }
 
@@ -263,7 +262,7 @@ Response Site::act_patiently(const Visit& visit, const Caller& caller) {
 
 Response Site::perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop, Turn turn) {
   return visit.act != nullptr ? act(visit, caller, stop, turn)
-                              : mcp_response(visit.request, store_, caller, stop);
+                              : mcp_response(visit.request, store_, caller, options_.read_only, stop);
 }
 
 void Site::check_tokens() {

@@ -1,8 +1,12 @@
 // Acts over HTTP: routes, arguments, answers and refusals, as curl sees them.
 #include <boost/json/serialize.hpp>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 
 #include "act/act.h"
+#include "observe/metrics.h"
 #include "serve/api.h"
 #include "serve/server_fixture.h"
 
@@ -185,6 +189,60 @@ TEST_P(ApiTest, AReadOnlyServerOnlyReads) {
     const auto answer = client().ask("POST", serve::path_of(act), "{\"no_such_key\":1}");
     EXPECT_EQ(answer.status, act::only_reads(act) ? 400 : 403) << act.name;
   }
+  const auto tools = client().ask("POST", "/mcp", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+  EXPECT_NE(tools.body.find("\"overview\""), std::string::npos) << tools.body;
+  EXPECT_EQ(tools.body.find("\"session_open\""), std::string::npos);
+  EXPECT_EQ(tools.body.find("\"lock_acquire\""), std::string::npos);
+}
+
+TEST_P(ApiTest, AServerThatDrainsCallsNoTools) {
+  start_without_auth();
+  // A request that is still being sent keeps the server up.
+  auto slow = client();
+  slow.send("POST /api/v1/job/list HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  ASSERT_EQ(slow.read_head().status, 100);
+  server().drain();
+  const auto refused = client().ask("POST", "/mcp", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.code(), "unavailable");
+  slow.send("{}");
+  EXPECT_EQ(slow.read().status, 200);
+}
+
+TEST_P(ApiTest, AProbeOfAnUnknownPathFails) {
+  start();
+  for (const auto* path : {"/healthz/", "/readyz/", "/health", "/ready", "/jobs/17", "/jobs/"}) {
+    EXPECT_EQ(get(path).code(), "unknown_route") << path;
+  }
+}
+
+TEST_P(ApiTest, EveryPageOfTheDashboardIsAView) {
+  start();
+  std::ifstream file(std::string(LEASEHOLD_SOURCE_DIR) + "/web/src/main.tsx");
+  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  const std::string begin = "const chunks: Record<string, Chunk> = {";
+  const auto at = source.find(begin);
+  ASSERT_NE(at, std::string::npos) << "this test does not find the pages";
+  const auto pages = source.substr(at + begin.size(), source.find('}', at) - at - begin.size());
+  static const std::regex name("(\\w+):");
+  std::set<std::string> views = {"overview", "leases", "login"};
+  for (std::sregex_iterator found(pages.begin(), pages.end(), name), end; found != end; ++found) {
+    views.insert((*found)[1]);
+  }
+  EXPECT_GT(views.size(), 10U);
+  for (const auto& view : views) EXPECT_EQ(get("/" + view).status, 200) << view;
+}
+
+TEST_P(ApiTest, WhoCannotWaitIsToldWhenToComeBack) {
+  start({.callers = {.no_auth = true}, .waits = 1});
+  const std::string claim = R"({"queue":"mail","wait_seconds":30})";
+  auto waiting = client();
+  waiting.send(waiting.written("POST", "/api/v1/job/claim", claim));
+  ASSERT_TRUE(eventually([] { return observe::process().waiting_acts == 1; }, 30s));
+  const auto idle = post("job/claim", claim).json();
+  EXPECT_EQ(idle.at("code"), "empty");
+  EXPECT_EQ(idle.at("retry_in_seconds"), 1);
+  EXPECT_FALSE(post("job/claim", R"({"queue":"mail"})").json().as_object().contains("retry_in_seconds"));
 }
 
 TEST_P(ApiTest, EverythingIsBelowTheBasePath) {
