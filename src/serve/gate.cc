@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::string_view unix_peers = "unix";
 
-/// "http://127.0.0.1:7420" without its scheme; empty for other origins ("null").
-std::string_view authority_of(std::string_view origin) {
-  for (const std::string_view scheme : {"http://", "https://"}) {
-    if (origin.starts_with(scheme)) return origin.substr(scheme.size());
-  }
-  return {};
-}
-
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (auto& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -26,10 +18,9 @@ std::string lower_case(std::string_view text) {
 }
 
 /// An origin leaves out the port of its scheme; a Host may have it.
-std::string_view without_usual_port(std::string_view authority) {
-  for (const std::string_view port : {":80", ":443"}) {
-    if (authority.ends_with(port)) return authority.substr(0, authority.size() - port.size());
-  }
+std::string without_port(std::string authority, std::string_view scheme) {
+  const std::string_view usual = scheme == "https" ? ":443" : ":80";
+  if (authority.ends_with(usual)) authority.resize(authority.size() - usual.size());
   return authority;
 }
 
@@ -58,7 +49,7 @@ std::optional<Response> Gate::refusal_of(const Request& request) const {
                    fmt::format("this server is not {}: start it with --host to give it this name", quoted(host)));
   }
   const auto origin = request.headers.get("Origin");
-  if (!origin.empty() && without_usual_port(lower_case(authority_of(origin))) != without_usual_port(lower_case(host))) {
+  if (!origin.empty() && !is_own(origin, request)) {
     return problem(request, 403, "foreign_origin", fmt::format("pages of {} may not call this server", quoted(origin)));
   }
   const auto site = request.headers.get("Sec-Fetch-Site");
@@ -66,6 +57,20 @@ std::optional<Response> Gate::refusal_of(const Request& request) const {
     return problem(request, 403, "foreign_origin", "pages of other sites may not call this server");
   }
   return std::nullopt;
+}
+
+bool Gate::is_own(std::string_view origin, const Request& request) const {
+  const auto proto = trusts(request) ? last_of(request.headers.get("X-Forwarded-Proto")) : std::string_view("http");
+  const auto host = lower_case(request.headers.get("Host"));
+  for (const std::string_view scheme : {"http", "https"}) {
+    // A trusted proxy that does not tell the scheme may serve both.
+    if (!proto.empty() && proto != scheme) continue;
+    const auto start = fmt::format("{}://", scheme);
+    const auto given = lower_case(origin);
+    if (!given.starts_with(start)) continue;
+    return without_port(given.substr(start.size()), scheme) == without_port(host, scheme);
+  }
+  return false;
 }
 
 bool Gate::is_same_origin(const Request& request) {
@@ -80,13 +85,10 @@ bool Gate::trusts(const Request& request) const {
 
 void Gate::look_behind_proxy(Request& request) const {
   if (!trusts(request)) return;
+  request.is_https = last_of(request.headers.get("X-Forwarded-Proto")) == "https";
   if (const auto client = address_from(last_of(request.headers.get("X-Forwarded-For"))); !client.empty()) {
     request.peer = client;
   }
-}
-
-bool Gate::is_https(const Request& request) const {
-  return trusts(request) && last_of(request.headers.get("X-Forwarded-Proto")) == "https";
 }
 
 }  // namespace leasehold::serve

@@ -27,12 +27,11 @@ class Gate {
   /// Whether a browser says that a page of this server sent the request.
   static bool is_same_origin(const Request& request);
 
-  /// Replaces the peer by the client that a trusted proxy names.
+  /// Takes the address of the client, and whether its side is encrypted, from a trusted proxy.
   void look_behind_proxy(Request& request) const;
-  /// Whether the client's side of the connection is encrypted, as a trusted proxy says.
-  [[nodiscard]] bool is_https(const Request& request) const;
 
  private:
+  [[nodiscard]] bool is_own(std::string_view origin, const Request& request) const;
   [[nodiscard]] bool trusts(const Request& request) const;
 
   std::set<std::string, std::less<>> hosts_;

@@ -46,6 +46,7 @@ struct Request {
   std::string body{};
   std::string peer{};       ///< the client's address; empty on a Unix socket
   bool is_unix = false;     ///< came over a Unix socket
+  bool is_https = false;    ///< the client's side is encrypted, as a trusted proxy says
   std::string id{};         ///< the request id, for answers and logs
   std::stop_token gone{};   ///< fires when the client has gone, the server is about to end, or 60 s are over
   std::stop_token moot{};   ///< fires when the client has gone, or 60 s are over: then nobody needs the answer

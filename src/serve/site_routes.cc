@@ -115,7 +115,7 @@ Result<std::optional<std::string>> Site::new_login_link() {
 Response Site::logged_in(const Request& request, std::string_view token, bool wants_page) const {
   Response response{.status = wants_page ? 303 : 204, .headers = {{"Cache-Control", "no-store"}}};
   if (wants_page) response.headers.set("Location", options_.base_path + "/");
-  response.headers.add("Set-Cookie", callers_.cookie_for(request, token, gate_.is_https(request)));
+  response.headers.add("Set-Cookie", callers_.cookie_for(request, token, request.is_https));
   return response;
 }
 

@@ -29,8 +29,7 @@ TEST(GateTest, ANameThatIsNotOursIsRefused) {
 TEST(GateTest, OnlyPagesOfThisServerMayCallIt) {
   const serve::Gate gate({.hosts = {"leases.example.org"}});
   EXPECT_EQ(status_of(gate, {{"Host", "localhost:7420"}, {"Origin", "http://localhost:7420"}}), 200);
-  EXPECT_EQ(status_of(gate, {{"Host", "leases.example.org"}, {"Origin", "https://leases.example.org"}}), 200);
-  EXPECT_EQ(status_of(gate, {{"Host", "leases.example.org:443"}, {"Origin", "https://leases.example.org"}}), 200);
+  EXPECT_EQ(status_of(gate, {{"Host", "LocalHost"}, {"Origin", "http://localhost:80"}}), 200);
   for (const auto* origin : {"http://evil.example", "http://localhost:8080", "null",
                              "http://localhost:7420.evil.example", "file://", "chrome-extension://abc"}) {
     EXPECT_EQ(status_of(gate, {{"Host", "localhost:7420"}, {"Origin", origin}}), 403) << origin;
@@ -41,13 +40,33 @@ TEST(GateTest, OnlyPagesOfThisServerMayCallIt) {
             200);
 }
 
+TEST(GateTest, APageOfTheOtherSchemeIsForeign) {
+  const serve::Gate gate({.hosts = {"leases.example.org"}, .proxies = {"192.0.2.1"}});
+  const auto status = [&](const std::string& peer, const std::string& proto, const std::string& origin) {
+    serve::Request request{.method = "GET", .path = "/", .peer = peer};
+    request.headers = {{"Host", "leases.example.org"}, {"Origin", origin}};
+    if (!proto.empty()) request.headers.set("X-Forwarded-Proto", proto);
+    const auto refusal = gate.refusal_of(request);
+    return refusal ? refusal->status : 200;
+  };
+  const std::string encrypted = "https://leases.example.org";
+  const std::string plain = "http://leases.example.org";
+  EXPECT_EQ(status("192.0.2.9", "", plain), 200);
+  EXPECT_EQ(status("192.0.2.9", "", encrypted), 403);
+  EXPECT_EQ(status("192.0.2.9", "https", encrypted), 403) << "this proxy is not trusted";
+  EXPECT_EQ(status("192.0.2.1", "https", encrypted), 200);
+  EXPECT_EQ(status("192.0.2.1", "https", encrypted + ":443"), 200);
+  EXPECT_EQ(status("192.0.2.1", "https", plain), 403);
+  EXPECT_EQ(status("192.0.2.1", "", encrypted), 200) << "the proxy does not tell";
+  EXPECT_EQ(status("192.0.2.1", "", plain), 200);
+}
+
 TEST(GateTest, OnlyTrustedProxiesNameTheClient) {
   const serve::Gate gate({.proxies = {"192.0.2.1", "unix"}});
   const auto seen = [&](serve::Request request) {
     request.headers = {{"X-Forwarded-For", "10.9.9.9, 203.0.113.5"}, {"X-Forwarded-Proto", "https"}};
-    const bool is_https = gate.is_https(request);
     gate.look_behind_proxy(request);
-    return request.peer + (is_https ? " https" : "");
+    return request.peer + (request.is_https ? " https" : "");
   };
   EXPECT_EQ(seen({.peer = "192.0.2.1"}), "203.0.113.5 https");
   EXPECT_EQ(seen({.peer = "192.0.2.2"}), "192.0.2.2");
