@@ -40,6 +40,9 @@ class Server {
   /// The path and query of a link that logs a browser in once; nothing if the store has tokens, or none is needed.
   Result<std::optional<std::string>> new_login_link() { return site_.new_login_link(); }
 
+  /// Whether callers can get in without such a link: the store has tokens, or none is needed.
+  Result<bool> has_tokens() { return site_.has_tokens(); }
+
   [[nodiscard]] const std::vector<ListenAddress>& addresses() const { return transport_->addresses(); }
 
  private:

@@ -47,6 +47,9 @@ class Site : public Handler {
   /// The path and query of a link that logs a browser in once, for a store without tokens.
   Result<std::optional<std::string>> new_login_link();
 
+  /// Whether the store has tokens, or callers need none.
+  Result<bool> has_tokens();
+
   /// Ends the streams and waits whose API token is no longer valid. Call it every few seconds.
   void check_tokens();
   /// Prunes a little, if a step is due: processes that call only the server leave it to do so. Call it every second.

@@ -112,6 +112,11 @@ Result<std::optional<std::string>> Site::new_login_link() {
   return std::optional(fmt::format("{}/login?once={}", options_.base_path, **secret));
 }
 
+Result<bool> Site::has_tokens() {
+  if (options_.callers.no_auth) return true;
+  return store_.access().has_tokens();
+}
+
 Response Site::logged_in(const Request& request, std::string_view token, bool wants_page) const {
   Response response{.status = wants_page ? 303 : 204, .headers = {{"Cache-Control", "no-store"}}};
   if (wants_page) response.headers.set("Location", options_.base_path + "/");

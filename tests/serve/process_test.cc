@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <optional>
+#include <sstream>
 
 #include "serve/http_client.h"
 #include "support/process.h"
@@ -89,12 +90,29 @@ TEST_P(ServeProcessTest, ItsDeathIsNotThatOfItsHolders) {
   EXPECT_EQ(again.at("held_by").at("holder").at("name"), "ann");
 }
 
-TEST_P(ServeProcessTest, WithoutTokensItPrintsALinkAndAsksForOne) {
+TEST_P(ServeProcessTest, WithoutTokensAndATerminalTheLogSaysHowToGetIn) {
   start({});
   EXPECT_EQ(post("job/list", "{}").status, 401);
   server().signal(SIGTERM);
   const auto finished = server().finish(30s);
-  EXPECT_NE(finished.err.find("/login?once="), std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find("once="), std::string::npos) << "who reads the journal must not get in: " << finished.err;
+  EXPECT_NE(finished.err.find("leasehold token create NAME --scope admin"), std::string::npos) << finished.err;
+  std::istringstream lines(finished.err);
+  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(line.starts_with("{\"at\":")) << line;
+}
+
+TEST_P(ServeProcessTest, RefusalsOfTheTransportAreLogged) {
+  start();
+  auto large = client();
+  large.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n");
+  EXPECT_EQ(large.read().code(), "too_large");
+  auto gzip = client();
+  gzip.send("POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n");
+  EXPECT_EQ(gzip.read().code(), "not_implemented");
+  server().signal(SIGTERM);
+  const auto finished = server().finish(30s);
+  EXPECT_NE(finished.err.find(R"("method":"POST","path":"/login","status":413)"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find(R"("method":"POST","path":"/login","status":501)"), std::string::npos) << finished.err;
 }
 
 /// A datagram socket as the service manager's.

@@ -121,8 +121,16 @@ std::string cookie_name_for(const Context& context) {
   return "leasehold_" + (digest ? digest->substr(0, 8) : std::string());
 }
 
-/// For a person at the terminal, who has no token yet.
+void tell_to_create_token(serve::Server& server, observe::Log& log) {
+  const auto has_tokens = server.has_tokens();
+  if (!has_tokens || *has_tokens) return;
+  log.warning("the store has no API token",
+              {{observe::LogKey::detail, "create one: leasehold token create NAME --scope admin"}});
+}
+
+/// For a person at the terminal, who has no token yet. In a journal, others could read the link and log in with it.
 void show_login_link(serve::Server& server, observe::Log& log) {
+  if (::isatty(STDERR_FILENO) == 0) return tell_to_create_token(server, log);
   const auto link = server.new_login_link();
   if (!link) return log.warning("no login link", {{observe::LogKey::detail, link.error().message}});
   if (!*link) return;
