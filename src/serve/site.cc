@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 
 #include "base/digest.h"
 #include "base/json.h"
@@ -24,8 +23,6 @@ namespace {
 constexpr std::string_view mcp_path = "/mcp";
 /// For those who must get an answer soon, even if it is that the store does not answer.
 constexpr Duration quick_call = std::chrono::seconds(1);
-/// For those who asked to wait while too many others wait.
-constexpr Duration before_next_try = std::chrono::seconds(1);
 
 /// A client may choose the id, so that its logs and ours agree.
 std::string id_of(const Request& request) {
@@ -37,8 +34,6 @@ std::string id_of(const Request& request) {
   });
   return !given.empty() && given.size() <= longest && is_plain ? std::string(given) : random_hex();
 }
-
-bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
 std::string_view methods_of(const act::Act& act) { return act::only_reads(act) ? "GET, HEAD, POST" : "POST"; }
 
@@ -223,48 +218,6 @@ void Site::run(std::shared_ptr<Visit> visit) {
   });
 }
 
-void Site::run_patiently(std::shared_ptr<Visit> visit, bool asks_to_wait) {
-  std::function<void()> waiting = [this, visit] { perform(*visit, Turn::waits); };
-  if (asks_to_wait && waits_.run_at_once(waiting)) return;
-  // On these threads nothing waits, whatever the request says. If every thread waits already, the answer comes at once,
-  // and says when to repeat the request.
-  const auto turn = asks_to_wait ? Turn::too_many_wait : Turn::at_once;
-  acts_.run([this, visit = std::move(visit), turn] { perform(*visit, turn); });
-}
-
-void Site::perform(Visit& visit, Turn turn) {
-  const auto& request = visit.request;
-  // It has waited for its thread. What a claim took now would stay with a client that does not know of it.
-  if (request.moot.stop_requested()) {
-    return finish(visit, problem(request, 503, "unavailable", "the request waited too long for its turn"));
-  }
-  const auto caller = callers_.find(request);
-  if (!caller) return finish(visit, problem(request, caller.error()));
-  visit.caller = caller->name;
-  std::stop_source no_wait;
-  no_wait.request_stop();
-  try {
-    finish(visit, turn == Turn::waits ? act_patiently(visit, *caller)
-                                      : perform_for(visit, *caller, no_wait.get_token(), turn));
-  } catch (const std::exception& error) {
-    finish(visit, problem(request, {.code = Errc::internal, .message = error.what()}));
-  }
-}
-
-Response Site::act_patiently(const Visit& visit, const Caller& caller) {
-  std::stop_source stop;
-  const auto end = [&stop] { stop.request_stop(); };
-  const auto token = tokens_.watch(caller.token);
-  const std::stop_callback gone(visit.request.gone, end);
-  const std::stop_callback ended(token->get_token(), end);
-  return perform_for(visit, caller, stop.get_token(), Turn::waits);
-}
-
-Response Site::perform_for(const Visit& visit, const Caller& caller, const std::stop_token& stop, Turn turn) {
-  return visit.act != nullptr ? act(visit, caller, stop, turn)
-                              : mcp_response(visit.request, store_, caller, options_.read_only, stop);
-}
-
 void Site::check_tokens() {
   if (tokens_.idle() || checking_tokens_.exchange(true)) return;
   acts_.run([this] {
@@ -281,21 +234,6 @@ void Site::prune() {
     store_.impl().housekeeper->when_idle();
     pruning_ = false;
   });
-}
-
-Response Site::act(const Visit& visit, const Caller& caller, const std::stop_token& stop, Turn turn) {
-  const auto& request = visit.request;
-  auto arguments = reads(request.method) ? arguments_in_query(*visit.act, request.query) : request.body;
-  if (!arguments) return problem(request, arguments.error());
-  const Performance performance{
-      .store = store_,
-      .request = request,
-      .caller = caller,
-      .act = *visit.act,
-      .stop = stop,
-      .log = options_.log,
-      .retry_in = turn == Turn::too_many_wait ? std::optional(before_next_try) : std::nullopt};
-  return performance.run(std::move(*arguments));
 }
 
 void Site::finish(Visit& visit, Response response) {

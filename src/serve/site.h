@@ -139,6 +139,8 @@ class Site : public Handler {
   Pool metrics_{2};  ///< about this process: also while acts wait for the store
 };
 
+inline bool reads(std::string_view method) { return method == "GET" || method == "HEAD"; }
+
 /// The path without the base path; nothing if it lies elsewhere.
 std::optional<std::string> path_below(std::string_view base_path, std::string_view path);
 
