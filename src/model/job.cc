@@ -16,9 +16,11 @@ constexpr auto if_failed_of = [](const JobInfo& job) {
 
 Described describe(Type<Backoff>) {
   static constexpr auto fields = fields_of<Backoff>({
-      field<&Backoff::base>("base_seconds").from(Duration(0), bounds::max_delay),
-      field<&Backoff::max>("max_seconds").from(Duration(0), bounds::max_delay),
-      field<&Backoff::exponential>("exponential"),
+      field<&Backoff::base>("base_seconds")
+          .from(Duration(0), bounds::max_delay)
+          .means("the pause after the first failure"),
+      field<&Backoff::max>("max_seconds").from(Duration(0), bounds::max_delay).means("the longest pause"),
+      field<&Backoff::exponential>("exponential").means("false: each pause is as long as the first"),
   });
   static const Backoff fresh;
   return {"Backoff", fields, &fresh};
@@ -107,7 +109,7 @@ Described describe(Type<JobBulk>) {
 Described describe(Type<JobsFound>) {
   static constexpr auto fields = fields_of<JobsFound>({
       field<&JobsFound::items>("items").means("the jobs that contain the text, the newest first"),
-      field<&JobsFound::next>("next"),
+      field<&JobsFound::next>("next").means("the `page` to ask for next; null: this was the last"),
       field<&JobsFound::scanned>("scanned"),
       field<&JobsFound::oldest_scanned_at>("oldest_scanned_at"),
       field<&JobsFound::complete>("complete"),
@@ -121,7 +123,7 @@ Described describe(Type<JobsChanged>) {
       field<&JobsChanged::changed>("changed").means("how many were cancelled or told to stop, retried, or removed"),
       field<&JobsChanged::skipped>("skipped").means(
           "how many could not be changed: their state is another by now, or another job is in the way"),
-      field<&JobsChanged::next>("next"),
+      field<&JobsChanged::next>("next").means("the `page` to ask for next; null: this was the last"),
   });
   return {"JobsChanged", fields};
 }

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "serve/http_client.h"
+#include "serve/openapi_check.h"
 #include "serve/server.h"
 #include "support/process.h"
 #include "support/store_fixture.h"
@@ -61,12 +62,17 @@ class ServerTest : public StoreTest {
   }
   [[nodiscard]] HttpAnswer get(const std::string& path, const std::string& token = {},
                                const serve::Headers& headers = {}) const {
-    return client().ask("GET", path, "", with(token, headers));
+    return checked(path, client().ask("GET", path, "", with(token, headers)));
   }
   /// An act: post("job/claim", ...).
   HttpAnswer post(const std::string& act, const std::string& arguments, const std::string& token = {},
                   const serve::Headers& headers = {}) {
-    return client().ask("POST", "/api/v1/" + act, arguments, with(token, headers));
+    return checked("/api/v1/" + act, client().ask("POST", "/api/v1/" + act, arguments, with(token, headers)));
+  }
+  /// Every answer must be as /openapi.json says.
+  static HttpAnswer checked(const std::string& path, HttpAnswer answer) {
+    EXPECT_EQ(wrong_in_answer(path, answer), "") << path << " " << answer.status << " " << answer.body;
+    return answer;
   }
 
  private:
