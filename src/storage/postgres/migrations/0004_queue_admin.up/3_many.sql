@@ -13,8 +13,9 @@ BEGIN
      AND (position(wanted IN lower(leasehold_internal.readable(j.payload) COLLATE "C")) > 0
           OR position(wanted IN lower(j.metadata COLLATE "C")) > 0
           OR EXISTS (SELECT FROM unnest(j.tags) AS t(tag) WHERE position(wanted IN lower(t.tag COLLATE "C")) > 0)
-          OR EXISTS (SELECT FROM leasehold_internal.error AS e
-                      WHERE e.job_id = j.id AND position(wanted IN lower(e.body COLLATE "C")) > 0))
+          -- A LIMIT, because PostgreSQL 18 would otherwise hash the whole table for each call.
+          OR (SELECT true FROM leasehold_internal.error AS e
+               WHERE e.job_id = j.id AND position(wanted IN lower(e.body COLLATE "C")) > 0 LIMIT 1))
    ORDER BY j.id DESC;
 END $$;
 
