@@ -112,3 +112,14 @@ test('a worker that takes one job after the other has bars in one row', () => {
   history.seeLease(lease(4, 'job', '3', 'ann', 20), 'k', 'ann', at(4));
   assert.deepEqual(history.lanes.get('job/k').grants.map((one) => one.end), [at(2), at(4), null]);
 });
+
+test('a job that the page did not see: the attempts correct which one was taken over', () => {
+  const history = new History();
+  history.seeLease(lease(0, 'job', '7', 'ann', 20), 'k', 'ann', at(0));
+  history.addEvent(event(4.2, 'job', 'k', 'reclaimed', '', { before: 'ann', detail: '1 job, process gone' }));
+  addAttempts(history, 'k', '8', [attempt(1, 'expired', 'ann', 4, 4.2), attempt(2, 'running', 'ben', 4.21, null)]);
+  const [takeover] = history.takeovers;
+  assert.deepEqual([takeover.fromGrant.job, takeover.fromGrant.how, takeover.to], ['8', 'expired', 'ben']);
+  near(takeover.gap, 10);
+  assert.equal(history.lanes.get('job/k').grants.find((one) => one.job === '7').how, 'ended');
+});

@@ -18,14 +18,13 @@ export async function learnJobs(history: History): Promise<void> {
   if (open.length === 0) return;
   const jobs = new Map(open.filter((one) => one.fromGrant?.job).map((one) => [one.fromGrant?.job ?? '', one.key]));
   try {
-    if (jobs.size < open.length) {
-      const from = Math.min(...open.map((one) => endOf(one))) - 1000;
-      const { items } = await call('lease.history', { kind: 'job', since: new Date(from).toISOString(), max: 500 });
-      for (const told of items) {
-        const end = ms(told.ended_at);
-        const same = open.find((one) => one.from === told.holder.name && Math.min(Math.abs(endOf(one) - end), Math.abs(one.at - end)) < 50);
-        if (same) jobs.set(told.key, same.key);
-      }
+    // What the page took for the job may be the one before, if it did not see this one.
+    const from = Math.min(...open.map((one) => endOf(one))) - 1000;
+    const { items } = await call('lease.history', { kind: 'job', since: new Date(from).toISOString(), max: 500 });
+    for (const told of items) {
+      const end = ms(told.ended_at);
+      const same = open.find((one) => one.from === told.holder.name && Math.min(Math.abs(endOf(one) - end), Math.abs(one.at - end)) < 50);
+      if (same) jobs.set(told.key, same.key);
     }
     await Promise.all([...jobs].slice(-most).map(([id, queue]) => learn(history, queue, Number(id))));
   } catch {
@@ -82,6 +81,7 @@ function tie(history: History, before: { grant: Grant; end: number }, grant: Gra
   if (!known || sure.has(known) || (known.toGrant && known.toGrant !== grant)) return;
   sure.add(known);
   const guess = known.fromGrant;
+  if (guess && guess !== before.grant && guess.job && guess.how === 'expired') guess.how = 'ended';
   if (guess && guess !== before.grant && !guess.job) {
     const lane = history.lane('job', queue);
     lane.grants = lane.grants.filter((one) => one !== guess);
