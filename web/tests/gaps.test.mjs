@@ -123,3 +123,14 @@ test('a job that the page did not see: the attempts correct which one was taken 
   near(takeover.gap, 10);
   assert.equal(history.lanes.get('job/k').grants.find((one) => one.job === '7').how, 'ended');
 });
+
+test('a lease that the page saw go before its events came is drawn once', () => {
+  const history = new History();
+  history.seeLease(lease(0, 'lock', 'k', 'ann', 3), 'k', 'ann', at(0));
+  history.loseLease('lock', 'k', 'ann', '', at(0), at(5));
+  history.seeLease(lease(4.9, 'lock', 'k', 'ben', 20), 'k', 'ben', at(4.9));
+  history.addEvent(event(0, 'lock', 'k', 'acquired', 'ann'));
+  history.addEvent(event(4.9, 'lock', 'k', 'reclaimed', 'ben', { before: 'ann' }));
+  assert.deepEqual(history.lanes.get('lock/k').grants.map((one) => [one.who, one.how, one.end]), [['ann', 'expired', at(3)], ['ben', 'ended', null]]);
+  near(history.takeovers[0].gap, 1900);
+});

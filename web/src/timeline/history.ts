@@ -164,7 +164,10 @@ export class History {
     }
     const dead = lane.dead ?? (taken ? { who: nameOf(event.previous_holder), at: NaN, cause: ranOut, grant: null } : null);
     const same = lane.grants.find((one) => one.end === null && (Math.abs(one.start - at) < 5 || (single && one.who === who)));
-    const grant = same ?? this.put(lane, { start: at });
+    // The page saw its lease go before the events came: they say how it ended.
+    const gone = same ? undefined : lane.grants.find((one) => one.how === 'ended' && one.who === who && Math.abs(one.start - at) < 5);
+    if (gone) gone.end = null;
+    const grant = same ?? gone ?? this.put(lane, { start: at });
     grant.who = who;
     grant.start = at;
     grant.host = event.holder?.host ?? grant.host;
