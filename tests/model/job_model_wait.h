@@ -17,7 +17,9 @@ inline std::string JobModel::wait_of(int id) const {
   if (state == "available") {
     if (const auto reason = available_wait(job); !reason.empty()) return reason;
   }
-  return !is_worked(queue) ? "no_worker" : state == "expired" ? "recovering" : "turn";
+  if (!is_worked(queue)) return "no_worker";
+  if (state == "expired") return overdue(job) ? "timed_out" : "recovering";
+  return "turn";
 }
 
 /// A predecessor that has ended without completing comes first: it needs an operator.
@@ -52,7 +54,7 @@ inline std::string JobModel::available_wait(const ModelJob& job) const {
 inline std::vector<int> JobModel::runners(const std::string& queue, const std::string* group) const {
   std::vector<int> ids;
   for (int id = 0; id < jobs(); ++id) {
-    if (!holds(at(id), queue) || !lease_of(at(id)).live(now_)) continue;
+    if (!holds(at(id), queue) || !lease_of(at(id)).live(now_) || overdue(at(id))) continue;
     if (group == nullptr || at(id).request.group == *group) ids.push_back(id);
   }
   std::stable_sort(ids.begin(), ids.end(),

@@ -208,9 +208,9 @@ TEST_F(QueueFeaturesTest, WorkersAreListedWithWhatTheyListenTo) {
   store_.advance(std::chrono::seconds(30));
   ASSERT_TRUE(jobs.extend(*lease));
   store_.advance(std::chrono::seconds(5));
-  EXPECT_EQ(row("holder, host, pid, queues, concurrency, running, heartbeat_at - since, held_until - heartbeat_at",
+  EXPECT_EQ(row("holder, host, pid, queues, concurrency, running, heartbeat_at - held_since, held_until - heartbeat_at",
                 "leasehold.workers"),
-            R"(ann h 7 ["mail","sms"] 3 1 00:00:30 00:02:00)");
+            R"(ann h 7 ["mail", "sms"] 3 1 00:00:30 00:02:00)");
   EXPECT_EQ(row("name, running, workers", "leasehold.queues"), "mail 1 1");
 }
 

@@ -1,4 +1,5 @@
 DROP VIEW leasehold_overdue;
+DROP VIEW leasehold_attempt_limit;
 DROP TABLE leasehold_enqueue_request;
 DROP TABLE leasehold_recovery;
 DROP TABLE leasehold_cancel_request;

@@ -101,7 +101,7 @@ COMMENT ON VIEW leasehold.queues IS $doc$Queues: settings, and how many jobs are
 name: of the queue.
 paused, pause_reason: set by queue_pause.
 max_running, max_per_group, rate_count, rate_period, default_ttl, timeout: the settings of queue_set; NULL or 0: none.
-available, deferred, blocked, running, expired, failed: how many jobs are in this state; failed ones are dead letters.
+available, deferred, blocked, running, expired, failed, lapsed: how many jobs are in this state; failed ones are dead letters, lapsed ones were not started in time.
 oldest_at: when the oldest available job was enqueued or became due.
 next_due_at: when the first deferred job is due.
 completed_last_minute, failed_last_minute: jobs that ended so.
@@ -179,6 +179,7 @@ key: which one.
 what: what happened: acquired, released, expired, revoked and so on.
 previous_holder: from whom it was taken.
 detail: more, such as the reason.
+metadata: of a job that has some, as it was enqueued.
 
 Example:
 SELECT at, kind, key, what, holder, previous_holder, detail FROM leasehold.events ORDER BY id DESC LIMIT 20;$doc$;
