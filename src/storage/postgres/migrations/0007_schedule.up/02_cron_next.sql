@@ -157,8 +157,9 @@ DECLARE
   c    leasehold_internal.cron := leasehold_internal.cron_parse(expression);
   next timestamp := date_trunc('second', after AT TIME ZONE 'UTC');
 BEGIN
-  PERFORM max BETWEEN 0 AND {bounds.max_next}
-       OR leasehold_internal.refuse('a look at a calendar shows up to {bounds.max_next} occurrences');
+  IF (max BETWEEN 0 AND {bounds.max_next}) IS NOT TRUE THEN
+    RAISE EXCEPTION 'a look at a calendar shows up to {bounds.max_next} occurrences' USING ERRCODE = 'LH003';
+  END IF;
   FOR n IN 1..max LOOP
     next := leasehold_internal.cron_search(c, zone, next + interval '1 second');
     EXIT WHEN next IS NULL OR next AT TIME ZONE 'UTC' > until;
