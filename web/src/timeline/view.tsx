@@ -136,7 +136,7 @@ function Grid({ view, x, height, lanes }: { view: View; x: (time: number) => num
       {lanes.map((lane, index) =>
         index % 2 === 1 ? <rect key={lane.id} class="stripe" x="0" y={lane.top} width={view.width} height={lane.height} /> : null,
       )}
-      <rect class="future" x={x(view.now)} y="0" width={view.width - x(view.now)} height={height} />
+      <rect class="future" x={x(view.now)} y="0" width={Math.max(0, view.width - x(view.now))} height={height} />
       {axis(view).map((time) => {
         const at = x(time);
         const near = Math.abs(at - x(view.now)) < 42 || at < 26 || at > view.width - 26;
