@@ -37,6 +37,16 @@ TEST_P(JobMemoryTest, TheNextAttemptGetsTheCursorHoweverThisOneEnds) {
   EXPECT_EQ(next_cursor(), R"({"row":1})") << "after a crash";
 }
 
+TEST_P(JobMemoryTest, ARepeatedClaimOfAFirstAttemptHasNoCursorYet) {
+  add(jobs(), "q", {.metadata = "{}"});
+  const JobClaimOptions request{.ttl = 1min, .request_id = "r"};
+  const auto job = claim(jobs(), "q", request, by("alice")).jobs.at(0);
+  must(jobs().heartbeat(job.id, job.token, {.cursor = "1"}));
+  const auto again = claim(jobs(), "q", request, by("alice"));
+  EXPECT_TRUE(again.replayed);
+  EXPECT_EQ(again.jobs.at(0).cursor, "") << "as in the first answer";
+}
+
 TEST_P(JobMemoryTest, ProgressOfAnAttemptEndsWithItButTheCursorStays) {
   const auto id = add(jobs(), "q");
   auto job = claim_one(jobs(), "q", "alice");

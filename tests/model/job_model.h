@@ -456,7 +456,11 @@ class JobModel {
   [[nodiscard]] std::string available_wait(const ModelJob& job) const;
   [[nodiscard]] std::string blocked_wait(const ModelJob& job) const;
   [[nodiscard]] bool is_worked(const std::string& queue) const;
-  /// The jobs of a queue, or of one of its groups, whose holders live; the one whose lease ends first in front.
+  /// When the lease of a leased job or its time limit ends.
+  [[nodiscard]] Moment runs_until(const ModelJob& job) const {
+    return std::min(lease_of(job).expires_at, job.limit.value_or(lease_of(job).expires_at));
+  }
+  /// The jobs of a queue, or of one of its groups, that run; the one that ends first in front.
   [[nodiscard]] std::vector<int> runners(const std::string& queue, const std::string* group = nullptr) const;
   [[nodiscard]] std::string at_capacity(const std::string& queue, bool of_full_keys) const;
   [[nodiscard]] int running(const std::string& queue, const std::string* key = nullptr) const {

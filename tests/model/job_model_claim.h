@@ -60,7 +60,8 @@ inline std::string JobModel::replay(const Ask& ask, int lease) const {
     if (at(id).request.queue != ask.queue || std::ssize(claim.jobs) == ask.max) continue;
     claim.jobs.push_back(id);
     claim.attempts.push_back(static_cast<int>(at(id).tokens.size()));
-    claim.luggage.push_back(at(id).request.metadata + at(id).cursor);
+    // The first attempt had no cursor to get.
+    claim.luggage.push_back(at(id).request.metadata + (at(id).tokens.size() > 1 ? at(id).cursor : std::string{}));
     claim.solo = at(id).solo;
   }
   return claim.jobs.empty() ? "lost finished" : say(claim, now_);

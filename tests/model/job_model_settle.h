@@ -93,7 +93,10 @@ inline std::string JobModel::apply(int id, const Verdict& verdict) {
   // A lease that a claim has opened ends with its last job.
   auto& held = leases_[index(lease)];
   if (!held.of_worker && held_by(lease).empty()) held.end_reason = "completed";
-  const auto state = job.state(now_, leases_);
+  // Where it is now; that it lapses there is for a later act to record.
+  const auto state = job.place == Place::final ? job.state(now_, leases_)
+                     : job.due_at > now_       ? std::string("deferred")
+                                               : std::string("available");
   return state + " due " + (state == "deferred" ? away(job.due_at, now_) : "-");
 }
 

@@ -18,8 +18,7 @@ inline std::string JobModel::wait_of(int id) const {
     if (const auto reason = available_wait(job); !reason.empty()) return reason;
   }
   if (!is_worked(queue)) return "no_worker";
-  if (state == "expired") return overdue(job) ? "timed_out" : "recovering";
-  return "turn";
+  return state != "expired" ? "turn" : overdue(job) ? "timed_out" : "recovering";
 }
 
 /// A predecessor that has ended without completing comes first: it needs an operator.
@@ -37,7 +36,7 @@ inline std::string JobModel::available_wait(const ModelJob& job) const {
   if (found == queues_.end()) return "";
   const auto& queue = found->second;
   const auto say_runner = [&](const std::string& reason, const std::vector<int>& running) {
-    return say_wait(reason, running.front(), lease_of(at(running.front())).expires_at, now_);
+    return say_wait(reason, running.front(), runs_until(at(running.front())), now_);
   };
   const auto all = runners(job.request.queue);
   if (queue.max_running > 0 && std::ssize(all) >= queue.max_running) return say_runner("at_capacity", all);
@@ -54,11 +53,10 @@ inline std::string JobModel::available_wait(const ModelJob& job) const {
 inline std::vector<int> JobModel::runners(const std::string& queue, const std::string* group) const {
   std::vector<int> ids;
   for (int id = 0; id < jobs(); ++id) {
-    if (!holds(at(id), queue) || !lease_of(at(id)).live(now_) || overdue(at(id))) continue;
+    if (!holds(at(id), queue) || lease_of(at(id)).ended() || runs_until(at(id)) <= now_) continue;
     if (group == nullptr || at(id).request.group == *group) ids.push_back(id);
   }
-  std::stable_sort(ids.begin(), ids.end(),
-                   [&](int a, int b) { return lease_of(at(a)).expires_at < lease_of(at(b)).expires_at; });
+  std::stable_sort(ids.begin(), ids.end(), [&](int a, int b) { return runs_until(at(a)) < runs_until(at(b)); });
   return ids;
 }
 

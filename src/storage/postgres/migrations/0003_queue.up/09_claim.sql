@@ -37,7 +37,8 @@ BEGIN
       INTO special
       FROM (SELECT o.* FROM unnest(p_job_ids) WITH ORDINALITY AS p(id, nth)
              CROSS JOIN LATERAL (
-               SELECT t.*, (SELECT c.cursor FROM leasehold_internal.progress AS c WHERE c.job_id = t.id) AS cursor
+               SELECT t.*, (SELECT c.cursor FROM leasehold_internal.progress AS c
+                             WHERE c.job_id = t.id AND p_attempts[p.nth] > 1) AS cursor
                  FROM leasehold_internal.job AS t WHERE t.id = p.id OFFSET 0) AS o
              ORDER BY p.nth) AS j
      WHERE NOT (j.schedule IS NULL AND j.timeout IS NULL AND j.metadata IS NULL AND j.batch IS NULL

@@ -173,7 +173,7 @@ CREATE TYPE leasehold.job_settled AS (
 COMMENT ON TYPE leasehold.job_settled IS $doc$Answer of the functions that settle a job.
 
 id: of the job.
-state: of the job from now on: completed, failed, cancelled, lapsed, available or deferred.
+state: of the job from now on: completed, failed, cancelled, available or deferred.
 due_at: when a deferred job is due.
 $doc$;
 
