@@ -47,6 +47,12 @@ TEST_P(JobGroupTest, ABatchTakesOneJobOfEachGroupThenASecondOne) {
   EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(9), by("bob"))), (std::vector<JobId>{b[1], a[2], a[3]}));
 }
 
+TEST_P(JobGroupTest, ABatchIsFilledFromTheGroupsThatHaveJobsLeft) {
+  const auto a = add_of("a", 1);
+  const auto b = add_of("b", 4);
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(3), by("alice"))), (std::vector<JobId>{a[0], b[0], b[1]}));
+}
+
 TEST_P(JobGroupTest, ANewGroupStartsWithinTwoClaimsBesideAThousandJobsOfAnother) {
   std::vector<NewJob> crowd(1000, NewJob{.payload = "x", .group = "crowd"});
   must(jobs().enqueue("q", crowd));

@@ -169,9 +169,7 @@ BEGIN
   LOOP
     EXIT WHEN fresh = '{}' AND more = '{}';
     names := CASE WHEN fresh = '{}' THEN more ELSE fresh END;
-    IF fresh = '{}' THEN
-      more := '{}';
-    ELSIF p_max_per_group IS NOT NULL THEN
+    IF fresh <> '{}' AND p_max_per_group IS NOT NULL THEN
       names := leasehold_internal.queue_lock_groups(p_queue, names, room);
     END IF;
     IF p_max_per_group IS NOT NULL THEN
@@ -180,6 +178,10 @@ BEGIN
           FROM unnest(names, leasehold_internal.group_rooms(p_queue, names, 1, p_max_per_group, p_taken || groups))
                  WITH ORDINALITY AS n(name, room, nth)
          WHERE n.room > 0 ORDER BY n.nth);
+    END IF;
+    IF fresh = '{}' THEN
+      -- Those in front may have no job left: then it is their turn.
+      more := names[room + 1:];
     END IF;
     names := names[:room];
     rooms := leasehold_internal.group_rooms(p_queue, names, greatest(1, room / greatest(1, cardinality(names))),
