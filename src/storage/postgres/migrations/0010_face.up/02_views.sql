@@ -39,7 +39,7 @@ CREATE VIEW leasehold.status AS
 CREATE VIEW leasehold.metrics AS
   SELECT m.name, m.labels, m.value FROM leasehold_internal.metrics_list() AS m;
 
--- The settings, and how to change them without one more function. Who may change them follows from the right to UPDATE.
+-- The settings, and how to change them without one more function. A role needs the right to UPDATE to change them.
 CREATE VIEW leasehold.retention AS
   SELECT r.keep_jobs, r.keep_failed, r.keep_history FROM leasehold_internal.retention_show() AS r;
 
