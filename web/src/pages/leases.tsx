@@ -174,7 +174,7 @@ function Live({ leases }: { leases: Row<'leases'>[] }): JSX.Element {
           keyOf={(lease) => lease.row}
           rowClass={(lease) => (stateOf(lease) === 'expired' ? 'row-warn' : '')}
           columns={[
-            { name: 'Left', bare: true, cell: (lease) => <Ring until={ms(lease.until)} ttl={lease.ttl_seconds * 1000} /> },
+            { name: 'Left', bare: true, cell: (lease) => <Ring until={ms(lease.until)} ttl={(lease.ttl_seconds ?? 0) * 1000} /> },
             { name: 'What', cell: (lease) => <What lease={lease} /> },
             { name: 'State', cell: (lease) => <State state={stateOf(lease)} word={stateOf(lease) === 'running' ? 'held' : stateOf(lease)} /> },
             { name: 'Frees in', number: true, cell: (lease) => <Remaining until={ms(lease.until)} /> },

@@ -38,7 +38,7 @@ export function SchedulePage(): JSX.Element {
       {held ? (
         <Card>
           <div class="running">
-            <Ring until={ms(held.until)} ttl={held.ttl_seconds * 1000} />
+            <Ring until={ms(held.until)} ttl={(held.ttl_seconds ?? 0) * 1000} />
             <Who holder={held.holder} />
             <span>runs since <When at={held.since} /></span>
             <span>lease <Remaining until={ms(held.until)} /></span>

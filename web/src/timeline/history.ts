@@ -218,7 +218,7 @@ export class History {
     grant.host = lease.holder.host;
     grant.pid = lease.holder.pid;
     grant.until = ms(lease.until);
-    grant.ttl = lease.ttl_seconds * 1000;
+    grant.ttl = (lease.ttl_seconds ?? 0) * 1000;
     const beat = ms(lease.heartbeat_at);
     if (beat > (grant.beats[grant.beats.length - 1] ?? grant.start) + 20) grant.beats.push(beat);
     if (grant.beats.length > 400) grant.beats.splice(0, 100);

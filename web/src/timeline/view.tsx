@@ -90,7 +90,8 @@ export function Timeline({ grouping, window, end, wanted, chosen, onChoose, onZo
           ) : null}
           {picture.crowds.map((crowd) => (
             <button
-              key={`${crowd.x}${crowd.y}`}
+              // Not its place: that moves with the time, and the button would lose the focus.
+              key={`${crowd.takeovers[0]?.key}${crowd.takeovers[0]?.from}${crowd.takeovers[0]?.at}`}
               class="crowd"
               style={{ left: `${crowd.x}px`, top: `${crowd.y}px` }}
               title={`${crowd.text} between ${clock(crowd.from)} and ${clock(crowd.to)}: show them larger`}
