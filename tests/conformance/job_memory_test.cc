@@ -61,6 +61,19 @@ TEST_P(JobMemoryTest, ProgressOfAnAttemptEndsWithItButTheCursorStays) {
   EXPECT_EQ(info.cursor, "[7]");
 }
 
+TEST_P(JobMemoryTest, ACancelledJobKeepsItsCursorAndNoProgress) {
+  const auto first = add(jobs(), "q");
+  const auto job = claim_one(jobs(), "q", "alice");
+  must(jobs().heartbeat(first, job.token, {.percent = 40, .message = "half", .stage = "copying", .cursor = "7"}));
+  must(jobs().release(first, job.token));
+  must(jobs().cancel(first));
+  const auto info = must(jobs().show(first));
+  EXPECT_EQ(info.percent, std::nullopt);
+  EXPECT_EQ(info.message, "");
+  EXPECT_EQ(info.stage, "");
+  EXPECT_EQ(info.cursor, "7");
+}
+
 TEST_P(JobMemoryTest, Promise04_ALostHoldersSaveChangesNothing) {
   const auto id = add(jobs(), "q");
   const auto lost = claim_and_save("1");

@@ -83,7 +83,7 @@ inline rc::Gen<JobAct> any_job_act() {
        {6, V::hand_in},    {2, V::show_batch}});
   // The clock often stops exactly where something ends, or a microsecond before: that is where mistakes live.
   const auto span = element<Moment>(0, 1, 4'000, 5'000, 9'000, 999'999, 1'000'000, 5'000'000, 9'999'999, 10'000'000,
-                                    60'000'000, -2'000'000);
+                                    60'000'000, 300'000'000, -2'000'000);
   return rc::gen::build<JobAct>(
       set(&JobAct::verb, verb), set(&JobAct::queue, rc::gen::weightedElement<int>({{4, 0}, {1, 1}})),
       set(&JobAct::job, rc::gen::weightedOneOf<int>({{9, inRange(0, 4)}, {1, inRange(-1, 9)}})),

@@ -34,15 +34,16 @@ inline std::string JobModel::claim(const Ask& ask) {
     return terms.refusal;
   }
   auto chosen = choose(ask, terms.room);
-  // Dead holders may have left jobs that are not started again.
+  remember_turn(ask.queue, chosen);
+  // Dead holders may have left jobs that are not started again; they had their turn.
   std::erase_if(chosen, [&](int id) { return lapse(at(id)); });
   if (chosen.empty() && deadline_passed()) {
     pass_deadlines(std::nullopt, passed);
     chosen = choose(ask, terms.room);
+    remember_turn(ask.queue, chosen);
     std::erase_if(chosen, [&](int id) { return lapse(at(id)); });
   }
   if (chosen.empty()) return nothing(ask);
-  remember_turn(ask.queue, chosen);
   if (terms.rate_step > 0) {
     queues_[ask.queue].rate_tat = terms.rate_tat + terms.rate_step * static_cast<Moment>(chosen.size());
   }

@@ -34,7 +34,7 @@ class JobSequence {
   void look_at_everything() {
     for (int job = 0; job < model_.jobs(); ++job) agree([&](auto& it) { return it.show(job); });
     for (int queue = 0; queue < 2; ++queue) agree([&](auto& it) { return it.show_queue(queue_name(queue)); });
-    for (int batch = 1; batch < 3; ++batch) agree([&](auto& it) { return it.show_batch(name("batch", batch)); });
+    for (int batch = 0; batch <= batches_; ++batch) agree([&](auto& it) { return it.show_batch(batch_name(batch)); });
   }
 
  private:
@@ -67,7 +67,9 @@ class JobSequence {
       case JobVerb::retry: agree([&](auto& it) { return it.retry(job); }); break;
       case JobVerb::remove: agree([&](auto& it) { return it.remove(job); }); break;
       case JobVerb::show: break;
-      case JobVerb::show_batch: agree([&](auto& it) { return it.show_batch(batch_name(act)); }); return true;
+      case JobVerb::show_batch:
+        agree([&](auto& it) { return it.show_batch(batch_name(batches_ - act.job)); });
+        return true;
       default: return false;
     }
     agree([&](auto& it) { return it.show(job); });
@@ -144,11 +146,13 @@ class JobSequence {
     if (act.extra == 1 || act.extra == 2) request.metadata = R"({"n":)" + std::to_string(act.number) + "}";
     // A job with a dedupe key ends no batch: what a refused enqueue does to a lapsed owner of the key is not specified.
     if (request.dedupe_key.empty()) {
-      if (act.extra > 2 && act.extra < 7) request.batch = batch_name(act);
-      if (act.extra == 6 || act.extra == 7) request.on_batch_end = name("batch", act.extra == 7 ? 1 : 2);
+      if (act.extra > 2 && act.extra < 7) request.batch = next_batch(act);
+      if (act.extra == 6) request.on_batch_end = batch_name(act.job);
+      if (act.extra > 6 && act.extra < 9) request.on_batch_end = batch_name(batches_);
       return;
     }
-    if (act.extra == 0) request.batch = batch_name(act);
+    if (act.extra == 0) request.batch = next_batch(act);
+    if (act.extra == 9) request.expires_in = std::max<Moment>(act.span, 0);
     if (act.extra > 2 && act.extra < 6) request.dedupe_mode = DedupeMode::replace;
     if (act.extra > 5 && act.extra < 8) request.dedupe_mode = DedupeMode::debounce;
     if (act.extra % 2 == 0) request.delay = std::max<Moment>(act.span, 0);
@@ -161,7 +165,7 @@ class JobSequence {
                           .priority = act.number - 2,
                           .delay = act.choice == 0 ? std::max<Moment>(act.span, 0) : 0,
                           .metadata = act.extra == 1 ? "{}" : "",
-                          .batch = act.extra == 2 ? batch_name(act) : "",
+                          .batch = act.extra == 2 ? next_batch(act) : "",
                           .timeout = act.choice == 1 ? 5'000'000 : 0,
                           .expires_in = act.choice == 2 ? std::optional<Moment>(5'000'000) : std::nullopt};
     agree([&](auto& it) { return it.enqueue(request, 2 + act.holder + act.key); });
@@ -231,7 +235,12 @@ class JobSequence {
   [[nodiscard]] std::string name(const std::string& of_what, int key) const {
     return key == 0 ? std::string{} : prefix_ + "/" + of_what + std::to_string(key);
   }
-  [[nodiscard]] std::string batch_name(const JobAct& act) const { return name("batch", act.number < 3 ? 1 : 2); }
+  [[nodiscard]] std::string batch_name(int batch) const { return prefix_ + "/batch" + std::to_string(batch); }
+  /// Often a new one: the end of a batch with many jobs would come too rarely.
+  std::string next_batch(const JobAct& act) {
+    if (act.number < 2) ++batches_;
+    return batch_name(batches_);
+  }
   /// Mostly a job that was claimed lately, and sometimes another one.
   [[nodiscard]] int job_for(const JobAct& act) const {
     const auto& granted = model_.granted();
@@ -252,6 +261,7 @@ class JobSequence {
   std::string prefix_;
   /// All workers have one name: a lease is used by the worker that opened it.
   std::string worker_ = "worker";
+  int batches_ = 0;
   JobAct act_{};  ///< the present one
 };
 

@@ -43,7 +43,8 @@ struct Claimed {
 inline std::string say(const Claimed& claim, Moment now) {
   std::string text = "granted to " + claim.holder + ":";
   for (std::size_t i = 0; i < claim.jobs.size(); ++i) {
-    text += " " + job_name(claim.jobs[i]) + " attempt " + std::to_string(claim.attempts[i]) + claim.luggage[i];
+    text += " " + job_name(claim.jobs[i]) + " attempt " + std::to_string(claim.attempts[i]) + " with '" +
+            claim.luggage[i] + "'";
   }
   return text + (claim.solo ? " solo" : "") + (claim.replayed ? " again" : "") + " ttl " + std::to_string(claim.ttl) +
          " until " + away(claim.expires_at, now);

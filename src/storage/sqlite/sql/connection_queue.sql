@@ -121,6 +121,8 @@ BEGIN
                                    JOIN leasehold_job AS j ON j.id = f.job_id)
      AND coalesce(taken_until, 0) <= NEW.now;
   DELETE FROM leasehold_progress WHERE cursor IS NULL AND job_id IN (SELECT job_id FROM leasehold_fallen);
+  UPDATE leasehold_progress SET percent = NULL, message = NULL, stage = NULL
+   WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
   DELETE FROM leasehold_cancel_request WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
   DELETE FROM leasehold_deadline WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
   DELETE FROM leasehold_blocked WHERE job_id IN (SELECT job_id FROM leasehold_fallen);

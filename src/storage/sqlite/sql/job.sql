@@ -489,6 +489,8 @@ DELETE FROM leasehold_dedupe
    AND coalesce(taken_until, 0) <= :now;
 DELETE FROM leasehold_progress
  WHERE cursor IS NULL AND job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
+UPDATE leasehold_progress SET percent = NULL, message = NULL, stage = NULL
+ WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
 DELETE FROM leasehold_cancel_request
  WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
 INSERT INTO leasehold_settled (job_id, token, at, final, outcome)
