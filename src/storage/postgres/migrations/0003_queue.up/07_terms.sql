@@ -130,6 +130,20 @@ LANGUAGE sql STABLE AS $$
   SELECT d.queue FROM leasehold_internal.deadline AS d WHERE d.queue = p_queue AND d.at <= p_moment
 $$;
 
+-- Locks the row of a queue with a limit until commit. Another claim has it for a moment only, so this waits for it, in
+-- line; a transaction that stays open may have it for long, and two that claim from two queues could wait for each other:
+-- after a tenth of a second the answer is NULL. Only then: a block with EXCEPTION costs a subtransaction.
+CREATE FUNCTION leasehold_internal.queue_wait_for_row(p_queue text) RETURNS leasehold_internal.queue
+LANGUAGE plpgsql SET lock_timeout = '100ms' AS $$
+DECLARE
+  q leasehold_internal.queue;
+BEGIN
+  SELECT t.* INTO q FROM leasehold_internal.queue AS t WHERE t.name = p_queue FOR UPDATE;
+  RETURN q;
+EXCEPTION WHEN lock_not_available THEN
+  RETURN NULL;
+END $$;
+
 -- Prepares a queue for a claim, and returns what the claim may take: deadlines that have passed take effect, due jobs
 -- become ready, and jobs of dead holders come back. `refusal`: nothing. Otherwise up to `room` jobs; `rate_step` is how
 -- much of the rate each job uses. The row of a queue with a limit for all its jobs stays locked until commit: the counts
@@ -172,7 +186,11 @@ BEGIN
     RETURN;
   END IF;
   SELECT t.* INTO q FROM leasehold_internal.queue AS t WHERE t.name = p_queue FOR UPDATE SKIP LOCKED;
-  IF NOT FOUND THEN
+  IF q.name IS NULL THEN
+    q := leasehold_internal.queue_wait_for_row(p_queue);
+    moment := leasehold_internal.now();
+  END IF;
+  IF q.name IS NULL THEN
     refusal := leasehold_internal.job_refusal('busy', NULL, NULL, moment);
     RETURN;
   END IF;
