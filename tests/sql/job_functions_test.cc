@@ -261,6 +261,8 @@ TEST_F(JobFunctionsTest, SqlHasTheBoundsOfTheLibrary) {
                              std::string("job_enqueue('q', '', p_tags => ARRAY[E'line\nbreak'])"),
                              std::string("job_enqueue('q', '', p_depends_on => array_fill(1::bigint, ARRAY[1001]))"),
                              std::string("job_enqueue('q', '', p_depends_on => '{1}', p_if_failed => 'panic')"),
+                             std::string("job_enqueue('q', '', p_if_failed => 'panic')"),
+                             std::string("job_enqueue('q', '', p_if_failed => NULL)"),
                              std::string("job_enqueue_many('q', '{x}', p_delay => '-1 second')"),
                              "job_settle(" + held + ", 'fail', p_delay => '101 years')",
                              "job_settle(" + held + ", 'snooze', p_delay => '101 years')",

@@ -179,7 +179,6 @@ DECLARE
     AND leasehold_internal.require(cardinality(p_predecessors) <= {bounds.max_predecessors}
                                    AND NOT EXISTS (SELECT FROM unnest(p_predecessors) AS w(id) WHERE w.id IS NULL),
                                    'a job depends on up to {bounds.max_predecessors} others')
-    AND leasehold_internal.require(p_if_failed IN ('cancel', 'run', 'wait'), 'if_failed is cancel, run or wait')
     AND leasehold_internal.require(leasehold_internal.is_key(coalesce(p_on_batch_end, '-')),
                                    'a batch has 1 to {bounds.name_bytes} bytes and no control characters');
   missing bigint;
@@ -278,6 +277,8 @@ DECLARE
     AND leasehold_internal.require_job_specials(p_timeout, p_expires_in, p_expires_at, p_metadata, p_batch)
     AND leasehold_internal.require_dedupe(p_dedupe_key, p_dedupe_mode, p_dedupe_for, p_run_at)
     AND leasehold_internal.require_enqueue_transaction(p_queue)
+    AND (p_if_failed = 'cancel'
+         OR leasehold_internal.require(p_if_failed IN ('run', 'wait'), 'if_failed is cancel, run or wait'))
     AND leasehold_internal.require(leasehold_internal.is_key(coalesce(p_dedupe_key, '-'))
                                    AND leasehold_internal.is_key(coalesce(p_job_group, '-')),
                                    'a dedupe key or group has 1 to {bounds.name_bytes} bytes and no control characters');
