@@ -51,7 +51,7 @@ Described describe(Type<StoreHistogram>) {
 Described describe(Type<StoreMetrics>) {
   static constexpr auto fields = fields_of<StoreMetrics>({
       field<&StoreMetrics::leases>("leases").means("what is held now, by kind and state"),
-      field<&StoreMetrics::jobs>("jobs").means("unfinished and failed jobs, by queue and state"),
+      field<&StoreMetrics::jobs>("jobs").means("unfinished, failed and lapsed jobs, by queue and state"),
       field<&StoreMetrics::oldest_waiting>("oldest_waiting").means("the age of the oldest available job, by queue"),
       field<&StoreMetrics::workers>("workers").means("open workers that listen to it, by queue"),
       field<&StoreMetrics::chunks>("chunks").means("chunks by set and state"),

@@ -33,7 +33,8 @@ struct Family {
 
 constexpr Family families[] = {
     {"leasehold_leases", "gauge", "Leases that have not ended, by kind and state.", &StoreMetrics::leases, kind, state},
-    {"leasehold_jobs", "gauge", "Unfinished and failed jobs, by queue and state.", &StoreMetrics::jobs, queue, state},
+    {"leasehold_jobs", "gauge", "Unfinished, failed and lapsed jobs, by queue and state.", &StoreMetrics::jobs, queue,
+     state},
     {"leasehold_workers", "gauge", "Open workers that listen to a queue.", &StoreMetrics::workers, queue, nothing},
     {"leasehold_chunks", "gauge", "Chunks by set and state.", &StoreMetrics::chunks, set, state},
     {"leasehold_sessions", "gauge", "Open sessions by state.", &StoreMetrics::sessions, state, nothing},

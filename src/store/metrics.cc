@@ -52,9 +52,10 @@ void count_jobs(StoreMetrics& metrics, const std::vector<QueueInfo>& queues, Nam
   std::map<std::string, Duration> oldest;
   for (const auto& queue : queues) {
     const auto name = names.shown(queue.name);
-    for (const auto& [state, count] : {std::pair("available", queue.available), std::pair("deferred", queue.deferred),
-                                       std::pair("blocked", queue.blocked), std::pair("running", queue.running),
-                                       std::pair("expired", queue.expired), std::pair("failed", queue.failed)}) {
+    for (const auto& [state, count] :
+         {std::pair("available", queue.available), std::pair("deferred", queue.deferred),
+          std::pair("blocked", queue.blocked), std::pair("running", queue.running), std::pair("expired", queue.expired),
+          std::pair("failed", queue.failed), std::pair("lapsed", queue.lapsed)}) {
       jobs[{name, state}] += count;
     }
     workers[{name, ""}] += queue.workers;

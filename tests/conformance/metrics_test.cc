@@ -297,8 +297,10 @@ TEST_P(MetricsTest, ReadersAtOnceCountNothingTwice) {
 
 TEST_P(MetricsTest, GaugesShowWhatIsThereNow) {
   add_many(jobs(), "mail", 3);
+  add(jobs(), "mail", {.expires_in = 5s});
   advance(10s);
   must(jobs().claim("mail", claiming(1, 20s), by("ann")));
+  must(store().recover());
   take(locks(), "deploy", {.ttl = 1h}, by("ann"));
   must(store().sessions().open({.id = "ann", .ttl = 1h}, by("ann")));
   plan_numbers(store().chunks(), "orders", 2);
@@ -311,6 +313,7 @@ TEST_P(MetricsTest, GaugesShowWhatIsThereNow) {
   EXPECT_EQ(numbers_of(now.leases).at("session running"), 1);
   EXPECT_EQ(numbers_of(now.jobs).at("mail available"), 2);
   EXPECT_EQ(numbers_of(now.jobs).at("mail expired"), 1);
+  EXPECT_EQ(numbers_of(now.jobs).at("mail lapsed"), 1);
   EXPECT_EQ(numbers_of(now.sessions).at("active"), 1);
   EXPECT_EQ(numbers_of(now.chunks).at("orders available"), 2);
   EXPECT_EQ(numbers_of(now.workers).at("mail"), 1);

@@ -29,7 +29,8 @@ BEGIN
   SELECT 'leasehold_jobs', jsonb_build_object('queue', q.name, 'state', s.state), s.jobs::numeric
     FROM leasehold_internal.queue_list(NULL) AS q
    CROSS JOIN LATERAL (VALUES ('available', q.available), ('deferred', q.deferred), ('blocked', q.blocked),
-                              ('running', q.running), ('expired', q.expired), ('failed', q.failed)) AS s(state, jobs)
+                              ('running', q.running), ('expired', q.expired), ('failed', q.failed),
+                              ('lapsed', q.lapsed)) AS s(state, jobs)
   UNION ALL
   SELECT 'leasehold_workers', jsonb_build_object('queue', q.name), q.workers::numeric
     FROM leasehold_internal.queue_list(NULL) AS q;
