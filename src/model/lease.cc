@@ -76,7 +76,7 @@ Described lease_body() {
       field<&LeaseInfo::state>("state"),
       field<&LeaseInfo::token>("token").is_proof(),
       field<&LeaseInfo::holder>("holder"),
-      field<&LeaseInfo::ttl>("ttl_seconds"),
+      field<&LeaseInfo::ttl>("ttl_seconds").or_null(),
       field<&LeaseInfo::acquired_at>("since").or_null(),
       field<&LeaseInfo::heartbeat_at>("heartbeat_at").or_null(),
       field<&LeaseInfo::expires_at>("until").or_null(),

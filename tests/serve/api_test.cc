@@ -49,6 +49,7 @@ TEST_P(ApiTest, ALateCompleteIsLost) {
   EXPECT_EQ(late.status, 409);
   EXPECT_EQ(late.headers.get("Content-Type"), "application/problem+json");
   EXPECT_EQ(late.code(), "lost");
+  EXPECT_TRUE(late.json().at("held_by").at("ttl_seconds").is_null()) << "unknown, not 0: " << late.body;
   EXPECT_EQ(late.json().at("request_id").as_string(), late.headers.get("X-Request-Id"));
 }
 
