@@ -46,6 +46,21 @@ TEST_F(LimitedQueueTest, AClaimThatWaitsLeavesTheJobsToTheOthers) {
   EXPECT_EQ(bob_.answer(), "granted 2");
 }
 
+TEST_F(LimitedQueueTest, ClaimsOfSeveralCallersThatWaitLeaveTheJobsToTheOthers) {
+  wait_long();
+  alice_.run("BEGIN");
+  alice_.run(here("SELECT FROM leasehold_internal.queue WHERE name = 'mail' FOR UPDATE"));
+  bob_.send(
+      here("SELECT string_agg(concat_ws(' ', outcome, job_ids[1]), ', ' ORDER BY call) "
+           "FROM leasehold_internal.job_claim_each('{mail,mail}', '{1,1}', '{NULL,NULL}', '{ann,ben}', "
+           "'{NULL,NULL}', '{h,h}', '{b,b}', '{0,0}', '{0,0}', '{\"\",\"\"}', '{\"\",\"\"}', '{NULL,NULL}', "
+           "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')"));
+  ASSERT_TRUE(bob_.waits(observer_));
+  EXPECT_EQ(alice_.scalar(claim()), "granted 1");
+  alice_.run("COMMIT");
+  EXPECT_EQ(bob_.answer(), "granted 2, at_capacity");
+}
+
 TEST_F(LimitedQueueTest, ATransactionThatStaysOpenIsNotWaitedForLong) {
   alice_.run("BEGIN");
   EXPECT_EQ(alice_.scalar(claim()), "granted 1");

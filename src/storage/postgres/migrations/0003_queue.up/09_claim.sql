@@ -272,20 +272,16 @@ BEGIN
      WHERE t.ctid = (SELECT r.ctid FROM leasehold_internal.ready AS r
                       WHERE r.queue = p_queue AND NOT r.by_group AND r.priority = p_after_priority
                         AND r.job_id > p_after_id
-                        AND NOT EXISTS (SELECT FROM leasehold_internal.queue AS q WHERE q.name = p_queue)
                       ORDER BY r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
-       AND j.id = t.job_id
+       AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold_internal.queue AS q WHERE q.name = p_queue)
        AND NOT EXISTS (SELECT FROM leasehold_internal.ready AS r WHERE r.queue = p_queue AND r.by_group)
        AND t.attempt = 0 AND leasehold_internal.fits_fast_path(j)
     RETURNING t.*, j.payload, j.created_at INTO taken;
   ELSE
     DELETE FROM leasehold_internal.ready AS t USING leasehold_internal.job AS j
-     WHERE t.ctid = (SELECT r.ctid FROM leasehold_internal.ready AS r
-                      WHERE r.queue = p_queue AND NOT r.by_group
-                        -- Here, because a job that is locked but not taken would hide from other claims.
-                        AND NOT EXISTS (SELECT FROM leasehold_internal.queue_conditions(p_queue, moment))
+     WHERE t.ctid = (SELECT r.ctid FROM leasehold_internal.ready AS r WHERE r.queue = p_queue AND NOT r.by_group
                       ORDER BY r.priority DESC, r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
-       AND j.id = t.job_id
+       AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold_internal.queue_conditions(p_queue, moment))
        AND NOT EXISTS (SELECT FROM leasehold_internal.bundle_ahead(p_queue, t.priority, t.job_id))
        AND t.attempt = 0 AND leasehold_internal.fits_fast_path(j)
     RETURNING t.*, j.payload, j.created_at,
@@ -350,6 +346,7 @@ BEGIN
              CASE WHEN p_after_id IS NULL
                   THEN ARRAY(SELECT r.ctid FROM leasehold_internal.ready AS r
                               WHERE r.queue = p_queue AND NOT r.by_group
+                                -- Here, because jobs that are locked but not taken would hide from other claims.
                                 AND NOT EXISTS (SELECT FROM leasehold_internal.queue_conditions(p_queue, moment))
                               ORDER BY r.priority DESC, r.job_id LIMIT calls FOR UPDATE SKIP LOCKED)
                   ELSE ARRAY(SELECT r.ctid FROM leasehold_internal.ready AS r
