@@ -71,6 +71,14 @@ CREATE UNIQUE INDEX ready_order ON leasehold_internal.ready (queue, by_group, pr
 CREATE INDEX ready_group ON leasehold_internal.ready (queue, priority DESC, job_group, job_id) WHERE by_group;
 ALTER TABLE leasehold_internal.ready REPLICA IDENTITY USING INDEX ready_order;
 
+-- The parts into which a queue's max_running is divided. A claim locks the parts in which it has places, counts and
+-- takes: claims with places in other parts go on beside it. queue_set inserts and deletes the rows.
+CREATE TABLE leasehold_internal.queue_part (
+  queue text COLLATE "C",
+  part  bigint,
+  PRIMARY KEY (queue, part)
+);
+
 -- The groups that claims have met in queues with a cap per group. A claim locks the rows of the groups it takes from,
 -- counts and takes: claims of other groups go on beside it. Nothing refers to a row, so pruning removes idle ones.
 CREATE TABLE leasehold_internal.queue_group (
@@ -201,6 +209,8 @@ CREATE TABLE leasehold_internal.job_grant (
   solo    boolean     NOT NULL,
   queue    text        NOT NULL COLLATE "C",
   jobs     bigint[]    NOT NULL,
+  -- If the queue has max_running: the part in which each of the jobs has its place.
+  parts    bigint[],
   PRIMARY KEY (token, lease_id)
 );
 -- Consecutive ids hardly compress, and trying takes longer than everything else in a grant of a thousand.

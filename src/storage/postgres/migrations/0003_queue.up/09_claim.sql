@@ -216,8 +216,9 @@ BEGIN
   -- Two grants of one lease have different tokens.
   new_token := greatest(leasehold_internal.next_token(taken.last_token, moment),
                         (SELECT max(g.token) + 1 FROM leasehold_internal.job_grant AS g WHERE g.lease_id = l.id));
-  INSERT INTO leasehold_internal.job_grant (token, lease_id, check_at, solo, queue, jobs)
-  VALUES (new_token, l.id, l.expires_at, taken.solo, p_queue, taken.job_ids);
+  INSERT INTO leasehold_internal.job_grant (token, lease_id, check_at, solo, queue, jobs, parts)
+  VALUES (new_token, l.id, l.expires_at, taken.solo, p_queue, taken.job_ids,
+          terms.parts[:cardinality(taken.job_ids)]);
   answer := leasehold_internal.job_granted(l, new_token, taken.solo, false, taken.job_ids, taken.attempts,
                                            coalesce(terms.timeout, p_timeout), moment);
   IF answer.special_ids IS NOT NULL THEN

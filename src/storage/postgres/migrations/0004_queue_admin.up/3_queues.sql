@@ -157,6 +157,11 @@ BEGIN
          rate_period = q.rate_period, rate_tat = q.rate_tat, default_ttl = q.default_ttl,
          timeout = q.timeout
    WHERE t.name = p_name;
+  DELETE FROM leasehold_internal.queue_part AS p
+   WHERE p.queue = p_name AND p.part >= coalesce(leasehold_internal.queue_part_count(q.max_running), 0);
+  INSERT INTO leasehold_internal.queue_part (queue, part)
+  SELECT p_name, n.part FROM generate_series(0, leasehold_internal.queue_part_count(q.max_running) - 1) AS n(part)
+      ON CONFLICT DO NOTHING;
   PERFORM leasehold_internal.wake('queue:' || p_name, leasehold_internal.now());
   RETURN p_name;
 END $$;
