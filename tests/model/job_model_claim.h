@@ -166,6 +166,18 @@ inline std::string JobModel::at_capacity(const std::string& queue, bool of_full_
   return "at_capacity " + job_name(first) + " of " + lease.holder + " until " + away(lease.expires_at, now_);
 }
 
+inline int JobModel::running(const std::string& queue, const std::string* key) const {
+  return static_cast<int>(std::count_if(jobs_.begin(), jobs_.end(), [&](const ModelJob& job) {
+    return holds(job, queue) && (key == nullptr || job.request.group == *key);
+  }));
+}
+
+inline bool JobModel::key_is_full(const ModelJob& job) const {
+  const auto found = queues_.find(job.request.queue);
+  return found != queues_.end() && found->second.max_per_group > 0 && !job.request.group.empty() &&
+         running(job.request.queue, &job.request.group) >= found->second.max_per_group;
+}
+
 inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& chosen) {
   Claimed claim{.jobs = chosen, .solo = at(chosen.front()).solo, .holder = ask.holder};
   Moment token = now_;

@@ -5,8 +5,11 @@
 
 namespace leasehold::model {
 
-/// Why this token is not current, and the last holder of the job.
-/// Another caller ended the attempt after its lease had expired.
+inline Moment JobModel::token_of(const ModelJob& job, int ago) const {
+  const auto back = index(ago) + 1;
+  return ago < 0 || job.tokens.size() < back ? 12345 : job.tokens[job.tokens.size() - back];
+}
+
 inline bool JobModel::taken_over(const Entry& own) const {
   if (own.outcome == "cancelled") return own.lease >= 0 && leases_[index(own.lease)].end_reason == "expired";
   return own.outcome == "expired" || own.outcome == "returned";
@@ -63,6 +66,17 @@ inline std::string JobModel::settle(int id, int ago, const Verdict& verdict) {
   if (own->final) return own->outcome + " due - again";
   const bool deferred = job.place == Place::deferred && job.token == token;
   return deferred ? "deferred due " + away(job.due_at, now_) + " again" : "available due - again";
+}
+
+inline std::string JobModel::settle(const std::vector<Spoken>& all, const Verdict& verdict) {
+  std::string answers;
+  for (const auto& one : all) answers += settle(one.job, one.ago, verdict) + "; ";
+  return answers;
+}
+
+inline std::string JobModel::hand_in(int id, int ago, const Verdict& verdict, const Ask& ask) {
+  const auto settled = settle(id, ago, verdict);
+  return settled + ", next " + claim(ask);
 }
 
 inline std::string JobModel::apply(int id, const Verdict& verdict) {
