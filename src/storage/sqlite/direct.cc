@@ -28,26 +28,17 @@ class FileDirect final : public storage::Direct {
     deadline_ = deadline;
     storage::TextRows rows;
     while (!sql.empty()) {
-      const char* tail = nullptr;
-      sqlite3_stmt* made = nullptr;
-      const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &made, &tail);
-      const StatementHandle statement(made);
-      if (code != SQLITE_OK) return failed(code);
-      sql.remove_prefix(static_cast<std::size_t>(tail - sql.data()));
-      if (statement == nullptr) continue;  // a comment
-      if (const int ended = collect(statement.get(), rows); ended != SQLITE_DONE) return failed(ended);
+      const auto statement = take_statement(sql);
+      if (!statement) return statement.error();
+      if (*statement == nullptr) continue;  // a comment
+      if (const int ended = collect(statement->get(), rows); ended != SQLITE_DONE) return failed(ended);
     }
     return rows;
   }
 
   Result<void> plan(std::string_view sql, BootTime deadline) override {
     deadline_ = deadline;
-    const char* tail = nullptr;
-    sqlite3_stmt* made = nullptr;
-    const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &made, &tail);
-    const StatementHandle statement(made);
-    if (code != SQLITE_OK) return failed(code);
-    sql.remove_prefix(static_cast<std::size_t>(tail - sql.data()));
+    if (const auto statement = take_statement(sql); !statement) return statement.error();
     if (!trimmed(sql).empty()) return storage::more_than_one_statement();
     return {};
   }
@@ -66,6 +57,16 @@ class FileDirect final : public storage::Direct {
   [[nodiscard]] bool idle() const override { return sqlite3_get_autocommit(database_.get()) != 0; }
 
  private:
+  /// Prepares the first statement, and removes it from `sql`.
+  [[nodiscard]] Result<StatementHandle> take_statement(std::string_view& sql) const {
+    const char* tail = nullptr;
+    sqlite3_stmt* made = nullptr;
+    const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &made, &tail);
+    if (code != SQLITE_OK) return failed(code);
+    sql.remove_prefix(static_cast<std::size_t>(tail - sql.data()));
+    return StatementHandle(made);
+  }
+
   static int collect(sqlite3_stmt* statement, storage::TextRows& rows) {
     const int columns = sqlite3_column_count(statement);
     if (columns > 0) {
