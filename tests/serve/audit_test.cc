@@ -1,4 +1,6 @@
 // The audit log of a server: what operators changed, and nothing else.
+#include <fmt/format.h>
+
 #include "serve/server_fixture.h"
 
 namespace leasehold::support {
@@ -11,6 +13,9 @@ class AuditLogTest : public ServerTest {
     EXPECT_TRUE(ok(page));
     return page ? page->items : std::vector<AuditEntry>();
   }
+  static std::string line(const AuditEntry& entry) {
+    return fmt::format("{} {} {}: {} {}", entry.by, entry.act, entry.key, entry.outcome, entry.detail);
+  }
 };
 LEASEHOLD_ON_BOTH_STORES(AuditLogTest);
 
@@ -22,13 +27,9 @@ TEST_P(AuditLogTest, ActsOfOperatorsAreLogged) {
   post("queue/pause", R"({"name":"mail"})", token(Scope::work));
   const auto entries = audit();
   ASSERT_EQ(entries.size(), 3U);
-  EXPECT_EQ(entries[0].outcome, "denied");
-  EXPECT_EQ(entries[1].outcome, "not_found");
-  EXPECT_EQ(entries[2].by, "token-1");
-  EXPECT_EQ(entries[2].act, "queue.pause");
-  EXPECT_EQ(entries[2].key, "mail");
-  EXPECT_EQ(entries[2].outcome, "done");
-  EXPECT_EQ(entries[2].detail, "relocating");
+  EXPECT_EQ(line(entries[0]), "token-2 queue.pause mail: denied ");
+  EXPECT_EQ(line(entries[1]), "token-1 schedule.remove nothing: not_found ");
+  EXPECT_EQ(line(entries[2]), "token-1 queue.pause mail: done relocating");
   EXPECT_EQ(entries[2].request_id, "op-1");
 }
 
@@ -65,11 +66,8 @@ TEST_P(AuditLogTest, TheTokenOfALoginLinkIsLogged) {
   ASSERT_EQ(get(**link, "", {{"X-Request-Id", "login-1"}}).status, 303);
   const auto entries = audit();
   ASSERT_EQ(entries.size(), 1U);
-  EXPECT_EQ(entries[0].by, "login-link");
-  EXPECT_EQ(entries[0].act, "token.create");
   EXPECT_TRUE(entries[0].key.starts_with("browser-")) << entries[0].key;
-  EXPECT_EQ(entries[0].outcome, "done");
-  EXPECT_EQ(entries[0].detail, "scope=read from=127.0.0.1");
+  EXPECT_EQ(line(entries[0]), "login-link token.create " + entries[0].key + ": done scope=read from=127.0.0.1");
   EXPECT_EQ(entries[0].request_id, "login-1");
 }
 
