@@ -191,7 +191,7 @@ DECLARE
                                                 AS n(part)
                             ORDER BY (n.part + pg_backend_pid()) % leasehold_internal.queue_part_count(p_max_running));
   locked bigint[];
-  waited boolean := false;
+  holds  boolean := false;
   uneven boolean;
   taken  record;
 BEGIN
@@ -201,10 +201,11 @@ BEGIN
                      WHERE p.queue = p_queue AND p.part = ANY (open)
                      ORDER BY array_position(open, p.part) LIMIT p_wanted - cardinality(parts) FOR UPDATE SKIP LOCKED);
     IF locked = '{}' THEN
-      EXIT WHEN parts <> '{}' OR waited OR NOT leasehold_internal.queue_wait_for(p_queue, open[1]);
-      waited := true;
+      -- Whoever waits with a part, if only a full one, keeps others waiting.
+      EXIT WHEN holds OR NOT leasehold_internal.queue_wait_for(p_queue, open[1]);
       locked := open[:1];
     END IF;
+    holds := true;
     WITH seen AS MATERIALIZED (SELECT * FROM leasehold_internal.queue_part_rooms(p_queue, p_max_running))
     SELECT parts || ARRAY(SELECT s.part FROM seen AS s CROSS JOIN generate_series(1, least(s.room, p_wanted))
                            WHERE s.part = ANY (locked) LIMIT p_wanted - cardinality(parts)),
