@@ -91,6 +91,18 @@ TEST_F(FaceRetentionTest, AClaimThatGetsSomethingRemovesNothing) {
   EXPECT_EQ(rows("job"), "1");
 }
 
+TEST_F(FaceRetentionTest, WhileThereIsAlwaysWorkOneVerdictInMany) {
+  work(5);
+  store_.advance(8 * 24h);
+  for (int i = 0; i < 70; ++i) ask("id FROM leasehold.job_enqueue('mail', '{}')");
+  for (int job = 6; job < 64; ++job) {
+    ask("s.outcome FROM leasehold.job_claim('mail') AS c, leasehold.job_complete(c.id, c.token) AS s");
+  }
+  EXPECT_EQ(rows("job"), "75");
+  ask("s.outcome FROM leasehold.job_claim('mail') AS c, leasehold.job_complete(c.id, c.token) AS s");
+  EXPECT_EQ(rows("job"), "70") << "the first five are gone";
+}
+
 TEST_F(FaceRetentionTest, WhileNoStepIsDueAnIdlePollWritesNothing) {
   ask("outcome FROM leasehold.job_claim('mail')");
   ask("outcome FROM leasehold.job_claim('mail')");

@@ -184,6 +184,10 @@ DECLARE
   s record;
 BEGIN
   s := leasehold_internal.job_settle(p_id, p_token, p_verdict, p_result, p_error, p_retryable, p_delay);
+  -- While there is always work, no claim finds nothing, and history must go all the same.
+  IF s.outcome = 'settled' AND p_id % 64 = 0 THEN
+    PERFORM leasehold_internal.retention_turn();
+  END IF;
   RETURN ROW(s.outcome, s.why, CASE WHEN s.outcome = 'settled' THEN s.job_id END, s.state, s.due_at, s.replayed,
              s.holder, s.host, s.expires_at, s.store_now)::leasehold.job_settled;
 END $$;
