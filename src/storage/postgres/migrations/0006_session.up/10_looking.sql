@@ -202,5 +202,5 @@ SELECT leasehold_internal.publish('work', 'session_open', 'session_heartbeat', '
 SELECT leasehold_internal.expose('work', 'claim_take', 'claim_transfer');
 SELECT leasehold_internal.publish('admin', 'session_revoke', 'item_remove', 'claim_assign', 'claim_take_for',
   'claim_revoke');
-SELECT leasehold_internal.tune('{claim_list}', 'enable_hashjoin = off', 'enable_mergejoin = off');
+SELECT leasehold_internal.tune('{claim_list}', 'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off');
 SELECT leasehold_internal.finish_migration(6);
