@@ -187,7 +187,7 @@ void Conductor::narrate(const std::string& line) {
 
 std::string Conductor::progress_text() const {
   return fmt::format(
-      "{:5.1f} s  {}  {} of {} jobs; {} workers killed, {} stopped; {} jobs taken over; {} late writes "
+      "{:5.1f} s  {}  {} of {} jobs; {} workers killed, {} stopped; {} takeovers seen; {} late writes "
       "refused",
       seconds_since(begun_), progress_bar(tally_.reported_written, options_.jobs), tally_.reported_written,
       options_.jobs, tally_.killed, tally_.stopped, tally_.takeover_times.size(), tally_.refused);
