@@ -1,13 +1,14 @@
 // A server whose threads are all taken, and one whose store is away: who must still get an answer, and which.
 #include "observe/metrics.h"
 #include "serve/server_fixture.h"
+#include "serve/site.h"
 #include "store/store.h"
 #include "support/fault_backend.h"
 
 namespace leasehold::support {
 namespace {
 
-constexpr int act_threads = 16;
+constexpr int act_threads = serve::Site::act_threads;
 
 class BusyServerTest : public ServerTest {
  protected:
