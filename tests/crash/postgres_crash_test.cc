@@ -36,7 +36,7 @@ struct Worker {
   /// After an act in doubt, its own earlier grant may stand in the way until it runs out.
   void note(const Error& error, const std::string& act) {
     const bool expected = error.code == Errc::unavailable || error.code == Errc::in_doubt || error.code == Errc::busy ||
-                          (act == "acquire" && error.code == Errc::held) ||
+                          (act == "acquire" && (error.code == Errc::held || error.code == Errc::reentry)) ||
                           (error.code == Errc::lost && error.lost_reason == LostReason::expired);
     if (!expected) surprises.push_back(act + ": " + describe(error));
     std::this_thread::sleep_for(5ms);
