@@ -1,8 +1,6 @@
 // Jobs in the user's own transaction: they come and go with what else it writes.
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "leasehold/postgres.h"
 #include "leasehold/sqlite.h"
 #include "support/job_helpers.h"
@@ -11,7 +9,7 @@
 namespace leasehold::support {
 namespace {
 
-/// A store with the real clock, for on SQLite the user's connection knows no other; and the user's own connection.
+/// A store, on SQLite with the real clock, because the user's connection knows no other there; and that connection.
 class JobTransactionTest : public ::testing::TestWithParam<StoreKind> {
  protected:
   void SetUp() override {
@@ -51,7 +49,7 @@ class JobTransactionTest : public ::testing::TestWithParam<StoreKind> {
     return fenced;
   }
 
-  TestStore test_store_{GetParam(), {.real_time = true}};
+  TestStore test_store_{GetParam(), {.real_time = on_sqlite()}};
   Store store_ = test_store_.open();
   Jobs jobs_ = store_.jobs();
   std::unique_ptr<SqliteFile> file_;
@@ -148,7 +146,7 @@ TEST_P(JobTransactionTest, Promise14_ATakeoverWaitsForAFence) {
   const auto job = must(jobs_.claim("invoice", {.ttl = 1s}, by("ann"))).jobs[0];
   begin();
   ASSERT_TRUE(ok(fence(job)));
-  std::this_thread::sleep_for(1100ms);
+  test_store_.advance(2s);
   EXPECT_TRUE(fails(jobs_.claim("invoice", {}, by("bob")), Errc::busy));
   run("COMMIT");
   EXPECT_EQ(claim_one(jobs_, "invoice", "bob").id, job.id);
