@@ -27,6 +27,15 @@ class LimitedQueueTest : public SqlTest {
   void wait_long() {
     observer_.run(here("ALTER FUNCTION leasehold_internal.queue_wait_for(text, bigint) SET lock_timeout = '1min'"));
   }
+  /// What bob's claim answers that waits while alice's transaction, with a claim in it, is open.
+  std::string answers_around(const std::string& granted, const std::string& end) {
+    alice_.run("BEGIN");
+    EXPECT_EQ(alice_.scalar(claim()), granted);
+    bob_.send(claim());
+    EXPECT_TRUE(bob_.waits(observer_));
+    alice_.run(end);
+    return bob_.answer();
+  }
   static constexpr auto rate = "p_rate_count => 100, p_rate_period => '1 hour'";
 };
 
@@ -60,19 +69,9 @@ TEST_F(LimitedQueueTest, ALargeLimitIsTakenToItsLastPlace) {
 TEST_F(LimitedQueueTest, AClaimWaitsForAnotherThatHasTheLastPlace) {
   limit("1");
   wait_long();
-  alice_.run("BEGIN");
-  EXPECT_EQ(alice_.scalar(claim()), "granted 1");
-  bob_.send(claim());
-  ASSERT_TRUE(bob_.waits(observer_));
-  alice_.run("COMMIT");
-  EXPECT_EQ(bob_.answer(), "at_capacity");
+  EXPECT_EQ(answers_around("granted 1", "COMMIT"), "at_capacity");
   bob_.run(here("SELECT leasehold_internal.job_settle(1, token, 'complete') FROM leasehold_internal.job_show(1)"));
-  alice_.run("BEGIN");
-  EXPECT_EQ(alice_.scalar(claim()), "granted 2");
-  bob_.send(claim());
-  ASSERT_TRUE(bob_.waits(observer_));
-  alice_.run("ROLLBACK");
-  EXPECT_EQ(bob_.answer(), "granted 2");
+  EXPECT_EQ(answers_around("granted 2", "ROLLBACK"), "granted 2");
 }
 
 TEST_F(LimitedQueueTest, AnotherLimitCountsWhatRunsAlready) {
@@ -114,12 +113,7 @@ TEST_F(LimitedQueueTest, ALowerLimitHoldsWhereverTheRunningJobsHaveTheirPlaces) 
 TEST_F(LimitedQueueTest, ClaimsAtARateWaitForEachOther) {
   limit(rate);
   wait_long();
-  alice_.run("BEGIN");
-  EXPECT_EQ(alice_.scalar(claim()), "granted 1");
-  bob_.send(claim());
-  ASSERT_TRUE(bob_.waits(observer_));
-  alice_.run("COMMIT");
-  EXPECT_EQ(bob_.answer(), "granted 2");
+  EXPECT_EQ(answers_around("granted 1", "COMMIT"), "granted 2");
 }
 
 TEST_F(LimitedQueueTest, ClaimsOfSeveralCallersThatWaitLeaveTheJobsToTheOthers) {
