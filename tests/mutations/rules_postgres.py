@@ -191,12 +191,12 @@ broken("backoff off by one", "the first backoff is the base, and each further on
        QUEUE + "02_rules.sql",
        {"THEN least(p_failures, 30) - 1 ELSE 0 END": "THEN least(p_failures, 30) ELSE 0 END"},
        conformance("JobSettleTest.AFailedJobComesBackAfterItsBackoff"))
-broken("limit overshot", "a queue runs no more jobs at once than its limit", QUEUE + "07_terms.sql",
+broken("limit overshot", "a queue runs no more jobs at once than its limit", QUEUE + "07_limit.sql",
        {"(p_max_running - 1 - p.part) / n.parts + 1 -": "(p_max_running - 1 - p.part) / n.parts + 2 -"},
        conformance("JobLimitTest.*"))
-broken("limit uneven", "a lower limit holds wherever the running jobs have their places", QUEUE + "07_terms.sql",
+broken("limit uneven", "a lower limit holds wherever the running jobs have their places", QUEUE + "07_limit.sql",
        {"    IF uneven THEN\n": "    IF false THEN\n"}, sql("LimitedQueueTest.ALowerLimit*"))
-broken("part not locked", "the jobs of claims that are not committed yet count", QUEUE + "07_terms.sql",
+broken("part not locked", "the jobs of claims that are not committed yet count", QUEUE + "07_limit.sql",
        {"LIMIT p_wanted - cardinality(parts) FOR UPDATE SKIP LOCKED);": "LIMIT p_wanted - cardinality(parts));"},
        sql("LimitedQueueTest.ClaimsGoOnBesideEachOther*"))
 broken("one permit too many", "permits never exceed the capacity", LOCK + "04_acquire.sql",

@@ -110,7 +110,7 @@ BEGIN
          after_event = events.last_id, after_lock = locks.last_name;
 END $$;
 
--- For calls of people that found nothing to do: a step, if one is due. Usually none is, and then this reads one row. An
+-- For calls of people that found nothing to do, and for one verdict in 64: a step, if one is due. Usually none is, and then this reads one row. An
 -- error of a step is not its caller's: history stays a little longer.
 CREATE FUNCTION leasehold_internal.retention_turn() RETURNS void
 LANGUAGE plpgsql AS $$
